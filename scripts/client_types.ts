@@ -12,7 +12,7 @@ import {
 } from "../src/verbs/inspect/rows.ts";
 import { camelCase } from "../src/model/key_table.ts";
 import { VERB_ROWS, VERBS } from "../src/verbs/mod.ts";
-import { fieldChange, processInfo, processResult } from "../src/verbs/shapes.ts";
+import { fieldChange, hint, processInfo, processResult } from "../src/verbs/shapes.ts";
 
 /** Name, description and schema of each answer. Nested schemas in this list are written by name. */
 const ANSWERS: readonly (readonly [name: string, title: string, schema: z.ZodMiniType])[] = [
@@ -39,6 +39,7 @@ const ANSWERS: readonly (readonly [name: string, title: string, schema: z.ZodMin
 /** Names and titles of the schemas that are written by name. */
 const NAMED = new Map<z.ZodMiniType, { readonly name: string; readonly title: string }>([
   [processInfo, { name: "ProcessInfo", title: "A process." }],
+  [hint, { name: "Hint", title: "What to do next." }],
   ...ANSWERS.map(([name, title, schema]) => [schema, { name, title }] as const),
 ]);
 
@@ -46,6 +47,7 @@ const NAMED = new Map<z.ZodMiniType, { readonly name: string; readonly title: st
 export function clientTypes(): string {
   return [
     "/** What the verbs answer. Written by deno task dashboard from src/verbs: change it there. */\n",
+    'import type { Hint } from "../model/hint.ts";',
     'import type { ProcessInfo } from "../model/process_info.ts";\n',
     ...ANSWERS.map(([name, title, schema]) =>
       `/** ${title} */\nexport interface ${name} ${fieldsText(defOf(schema).shape!)}\n`

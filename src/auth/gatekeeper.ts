@@ -8,6 +8,7 @@ import { accountOf, Revocations, type SessionOwner, type Sessions, whenPast } fr
 import { readAuthorization, type Signable, type Signature } from "../protocol/session_signature.ts";
 import { includesRole, type Role } from "../verbs/verb.ts";
 import { type Clock, systemClock } from "../platform/clock.ts";
+import { commandHint, type Hint } from "../model/hint.ts";
 
 export interface Principal {
   /** Name of the token; empty for the daemon's own. */
@@ -42,15 +43,22 @@ export function allowRole(
   const { role } = principal;
   if (includesRole(role, needed)) return;
   throw new ProcsupError("forbidden", `Token has role "${role}"; this needs "${needed}"`, {
-    hint: `Ask the owner of the daemon for one: procsup token create <name> --role ${needed}`,
+    hint: tokenHint(needed),
   });
 }
 
 /** The error for a request without a valid credential. */
 export function unauthorized(): ProcsupError {
   return new ProcsupError("unauthorized", "The token is missing or wrong", {
-    hint: "Ask the owner of the daemon for one: procsup token create <name> --role read",
+    hint: tokenHint("read"),
   });
+}
+
+function tokenHint(role: Role): Hint {
+  return {
+    text: "Ask the owner of the daemon for one",
+    command: { verb: "token create", target: "<name>", flags: { role } },
+  };
 }
 
 /** The credentials of a request. */
@@ -106,7 +114,7 @@ export class Gatekeeper {
     throw new ProcsupError(
       "unauthorized",
       "This link was used already, or is older than a minute",
-      { hint: "procsup web open" },
+      { hint: commandHint("web open") },
     );
   }
 

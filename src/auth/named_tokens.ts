@@ -8,6 +8,7 @@ import { removeFile } from "../platform/files/atomic_file.ts";
 import { copyOf, readState, writeState } from "../platform/files/state_file.ts";
 import { lstatIfAny } from "../platform/files/stat.ts";
 import { type Role, ROLES } from "../verbs/verb.ts";
+import { commandHint } from "../model/hint.ts";
 
 /** A token without its secret. */
 interface NamedToken {
@@ -96,7 +97,7 @@ export class NamedTokens {
     const rest = new Map(this.#all());
     if (!rest.delete(name)) {
       throw new ProcsupError("not_found", `No token ${JSON.stringify(name)}`, {
-        hint: "procsup token list",
+        hint: commandHint("token list"),
       });
     }
     this.#write(rest);
@@ -113,7 +114,7 @@ export class NamedTokens {
   #refuseTaken(name: string): void {
     if (this.valid(name) !== undefined) {
       throw new ProcsupError("name_taken", `Token "${name}" exists already`, {
-        hint: `procsup token revoke ${name}`,
+        hint: commandHint("token revoke", name),
       });
     }
     if (this.#all().size >= MAX_TOKENS) {

@@ -7,6 +7,7 @@ import { type Command, commandWords, findCommand } from "./command.ts";
 import { COMMANDS } from "./command_table.ts";
 import { type Flag, Flags, type FlagValue, GLOBAL_FLAGS } from "./flags.ts";
 import { meantHint, UnknownWordError } from "./unknown_word.ts";
+import { commandHint, type Hint } from "../model/hint.ts";
 
 export interface CommandLine {
   /** Undefined when no command was named. */
@@ -115,7 +116,7 @@ function checkCount(command: Command, words: readonly string[], rest?: readonly 
   const [fewest, most] = wordCount(command.usage);
   const word = words[most];
   if (word !== undefined) {
-    const hint = `procsup help ${command.name}`;
+    const hint = commandHint("help", command.name);
     throw new UnknownWordError(`Unexpected word "${word}"`, hint, word, command.name);
   }
   const enough = words.length >= fewest ||
@@ -145,7 +146,7 @@ function unknownFlag(word: string, flags: readonly Flag[], command?: Command): P
 }
 
 function unknownCommand(word: string): ProcsupError {
-  const hint = meantHint("procsup ", word, commandWords(COMMANDS), "procsup help");
+  const hint = meantHint("procsup ", word, commandWords(COMMANDS), commandHint("help"));
   return new UnknownWordError(`Unknown command "${word}"`, hint, word);
 }
 
@@ -153,8 +154,8 @@ function usage(message: string, command: Command | undefined, hint?: string): Pr
   return new ProcsupError("bad_request", message, { hint: hint ?? helpOf(command) });
 }
 
-function helpOf(command: Command | undefined): string {
-  return command === undefined ? "procsup help" : `procsup help ${command.name}`;
+function helpOf(command: Command | undefined): Hint {
+  return commandHint("help", command?.name);
 }
 
 /** Marks a word that is not a flag. No argument of a program holds a NUL. */

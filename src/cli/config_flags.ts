@@ -9,6 +9,7 @@ import { here } from "../platform/files/paths.ts";
 import { lookAt } from "../platform/files/stat.ts";
 import type { CommandContext } from "./command.ts";
 import type { Flags } from "./flags.ts";
+import { commandHint } from "../model/hint.ts";
 
 /** The flags, and the machine and folder that they refer to. */
 export interface Place {
@@ -159,5 +160,5 @@ function numbers(flag: string, text: string): number[] {
 }
 
 function bad(message: string): ProcsupError {
-  return new ProcsupError("bad_request", message, { hint: "procsup help start" });
+  return new ProcsupError("bad_request", message, { hint: commandHint("help", "start") });
 }

@@ -9,6 +9,7 @@ import { basename, resolve } from "@std/path";
 import { shellEnvironment } from "../platform/launch/inherited_environment.ts";
 import { fromHere, here } from "../platform/files/paths.ts";
 import type { CommandContext } from "./command.ts";
+import { commandHint } from "../model/hint.ts";
 
 /** Files that were read. */
 interface ConfigSource {
@@ -96,7 +97,7 @@ export function shellOf(
 /** The error for a missing file name: files on another machine are not discovered. */
 export function nameTheFile({ machine }: Host): ProcsupError {
   return new ProcsupError("bad_request", `Name a file: none is searched for on ${machine}`, {
-    hint: "procsup help remote",
+    hint: commandHint("help", "remote"),
   });
 }
 
@@ -140,6 +141,6 @@ export function refuseFileFlags({ flags, command }: CommandContext): void {
   const given = flags.names().find((name) => SELECTION.includes(name));
   if (given === undefined) return;
   throw new ProcsupError("bad_request", `Cannot use --${given} without a configuration file`, {
-    hint: `procsup help ${command.name}`,
+    hint: commandHint("help", command.name),
   });
 }

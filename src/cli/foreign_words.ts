@@ -7,6 +7,7 @@ import { PAGES } from "../docs/pages.ts";
 import { ProcsupError } from "../model/errors.ts";
 import { COMMANDS } from "./command_table.ts";
 import type { UnknownWordError } from "./unknown_word.ts";
+import { commandHint } from "../model/hint.ts";
 
 const DEPLOYS = "Update the code yourself, then: procsup reload <target>";
 const RENAME = "Names are permanent: procsup delete <target>, then start it under another";
@@ -220,7 +221,7 @@ export function withForeignHint(error: UnknownWordError): ProcsupError {
     : { ...(takesTargets(command) ? TARGET_FLAGS : {}), ...FOREIGN_WORDS[command] };
   if (Object.hasOwn(words, word)) return new ProcsupError(code, message, { hint: words[word] });
   return command === undefined && Object.hasOwn(PAGES, word)
-    ? new ProcsupError(code, message, { hint: `procsup help ${word}` })
+    ? new ProcsupError(code, message, { hint: commandHint("help", word) })
     : error;
 }
 

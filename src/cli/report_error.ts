@@ -12,7 +12,9 @@ import {
   ProcsupError,
 } from "../model/errors.ts";
 import { here } from "../platform/files/paths.ts";
+import { plainText } from "../model/plain_text.ts";
 import { type Output, printData, writeMessage } from "./output.ts";
+import { type Hint, shellHint } from "../model/hint.ts";
 
 /** The first failure that was reported. */
 let reported: unknown;
@@ -51,10 +53,15 @@ export function errorText(error: unknown, command?: string): string {
   const page = OF_COMMAND.has(code) && command ? command : ERROR_TABLE[code].page;
   const lines = [
     `error: ${message}`,
-    ...(hint === undefined ? [] : [`  hint: ${hint}`]),
-    ...(hint?.includes("procsup help") ? [] : [`  more: procsup help ${page}`]),
+    ...(hint === undefined ? [] : [hintLine(hint)]),
+    ...(hint?.command?.verb === "help" ? [] : [`  more: procsup help ${page}`]),
   ];
   return `${lines.join("\n")}\n`;
+}
+
+/** The line `  hint: …`, for a shell. */
+export function hintLine(hint: Hint): string {
+  return `  hint: ${plainText(shellHint(hint))}`;
 }
 
 function problemsOf(error: unknown): readonly ProcsupError[] {
@@ -64,7 +71,7 @@ function problemsOf(error: unknown): readonly ProcsupError[] {
 
 function problemsText(problems: readonly ProcsupError[], cwd: string): string {
   const lines = problems.map((problem) => {
-    const hint = problem.hint === undefined ? "" : `  hint: ${problem.hint}\n`;
+    const hint = problem.hint === undefined ? "" : `${hintLine(problem.hint)}\n`;
     return `error: ${problemText(problem, cwd)}\n${hint}`;
   });
   return `${lines.join("")}  more: procsup help configuration\n`;

@@ -9,7 +9,8 @@ import { connect } from "./connect.ts";
 import { type Output, printData, writeMessage } from "./output.ts";
 import { paintState } from "./paint.ts";
 import { withProcesses } from "./progress.ts";
-import { exitCodeOf, reportError } from "./report_error.ts";
+import { exitCodeOf, hintLine, reportError } from "./report_error.ts";
+import { commandHint, shellHint } from "../model/hint.ts";
 
 /** Runs a verb on each target of the command line. Prints results; the worst exit code wins. */
 export async function forEachTarget(
@@ -64,7 +65,7 @@ export async function printResults(
     for (const result of results) {
       if (!result.ok) continue;
       output.done(doneLine(result, status, output.color));
-      if (result.hint !== undefined) output.note(`${result.name}: ${result.hint}`);
+      if (result.hint !== undefined) output.note(`${result.name}: ${shellHint(result.hint)}`);
     }
   }
   return printFailures(results);
@@ -97,8 +98,8 @@ function failedText({ name, error, error_line, last_output = [], hint }: Process
   const isLast = error_line === undefined || last_output.at(-1)?.trim() === error_line.trim();
   const said = isLast ? "" : `  error: ${error_line}\n`;
   const lines = last_output.map((line) => `    ${line}\n`).join("");
-  const hints = [...(hint === undefined ? [] : [hint]), `procsup why ${name}`];
-  const advice = hints.map((text) => `  hint: ${text}\n`).join("");
+  const hints = [...(hint === undefined ? [] : [hint]), commandHint("why", name)];
+  const advice = hints.map((hint) => `${hintLine(hint)}\n`).join("");
   return `✘ ${name}  ${error ?? "failed"}\n${said}${lines}${advice}`;
 }
 

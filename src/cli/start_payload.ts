@@ -58,7 +58,7 @@ function existing(word: string, { flags, rest }: StartRequest): StartPayload {
   if (given === undefined && rest === undefined) return { target: word };
   const what = given === undefined ? "arguments" : `--${given}`;
   const name = flags.text("name");
-  const asCommand = commandHint([word, ...rest ?? []], name);
+  const asCommand = onPathHint([word, ...rest ?? []], name);
   throw new ProcsupError("bad_request", `Cannot use ${what} with "${word}": no such file`, {
     // With `--name`, a new app is meant.
     hint: name === undefined
@@ -70,7 +70,7 @@ function existing(word: string, { flags, rest }: StartRequest): StartPayload {
 }
 
 /** The command line that starts a command on PATH. */
-export function commandHint(words: readonly string[], name?: string): string {
+export function onPathHint(words: readonly string[], name?: string): string {
   const flags = name === undefined ? "" : `--name ${shellWord(name)} `;
   const command = words.map(shellWord).join(" ");
   return `A command on PATH is started with: procsup start ${flags}-- ${command}`;

@@ -3,6 +3,7 @@
 import { nearestWord } from "../model/nearest_word.ts";
 import { ProcsupError } from "../model/errors.ts";
 import type { CommandContext } from "./command.ts";
+import { commandHint, type Hint } from "../model/hint.ts";
 
 /** `bad_request` for an unknown command or flag, which another tool may have. */
 export class UnknownWordError extends ProcsupError {
@@ -11,7 +12,7 @@ export class UnknownWordError extends ProcsupError {
   /** The command of the flag; undefined if the word is a command. */
   readonly command: string | undefined;
 
-  constructor(message: string, hint: string, word: string, command?: string) {
+  constructor(message: string, hint: Hint | string, word: string, command?: string) {
     super("bad_request", message, { hint });
     this.word = word;
     this.command = command;
@@ -23,8 +24,8 @@ export function meantHint(
   before: string,
   word: string,
   known: readonly string[],
-  otherwise = `One of: ${known.join(", ")}`,
-): string {
+  otherwise: Hint | string = `One of: ${known.join(", ")}`,
+): Hint | string {
   const near = nearestWord(word, known);
   return near === undefined ? otherwise : `Did you mean "${before}${near}"?`;
 }
@@ -41,7 +42,7 @@ export function verbIn<T>(command: string, verbs: Readonly<Record<string, T>>, w
 export function wordAfter(verb: string, word: string | undefined, what: string): string {
   if (word !== undefined) return word;
   throw new ProcsupError("bad_request", `Too few words for "${verb}": expected ${what}`, {
-    hint: `procsup help ${verb.split(" ")[0]}`,
+    hint: commandHint("help", verb.split(" ")[0]),
   });
 }
 
@@ -49,7 +50,7 @@ export function wordAfter(verb: string, word: string | undefined, what: string):
 export function refuseMore(verb: string, words: readonly string[], most: number): void {
   if (words.length <= most) return;
   throw new ProcsupError("bad_request", `Unexpected word "${words[most]}" after "${verb}"`, {
-    hint: `procsup help ${verb.split(" ")[0]}`,
+    hint: commandHint("help", verb.split(" ")[0]),
   });
 }
 
@@ -63,6 +64,6 @@ export function refuseFlags(
   const given = flags.names().find((name) => own.includes(name) && !taken.includes(name));
   if (given === undefined) return;
   throw new ProcsupError("bad_request", `Cannot use --${given} with "${verb}"`, {
-    hint: `procsup help ${command.name}`,
+    hint: commandHint("help", command.name),
   });
 }

@@ -1,5 +1,6 @@
 /** What the verbs answer. Written by deno task dashboard from src/verbs: change it there. */
 
+import type { Hint } from "../model/hint.ts";
 import type { ProcessInfo } from "../model/process_info.ts";
 
 /** The result of a verb for one process. */
@@ -34,7 +35,7 @@ export interface ProcessResult {
   /** Untrusted output of the app. */
   readonly lastOutput?: readonly string[];
   /** What to do about it. */
-  readonly hint?: string;
+  readonly hint?: Hint;
 }
 
 /** Answer of `reconfigure`. */
@@ -220,8 +221,8 @@ export interface Why {
   readonly lastOutput: readonly string[];
   /** The last change of its app, if any is on record; not its rollback. */
   readonly lastRelease?: Release;
-  /** Commands that may help. */
-  readonly hints: readonly string[];
+  /** What may help. */
+  readonly hints: readonly Hint[];
 }
 
 /** A change of an app, under way or over. */

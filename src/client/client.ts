@@ -18,7 +18,7 @@ import type {
   WaitOptions,
 } from "../library/options.ts";
 import { type LaunchOptions, ProcessHost, type VerbOptions } from "../library/process_host.ts";
-import { hintText, inLibraryWords, withLibraryWords } from "../library/words.ts";
+import { inLibraryWords, withLibraryWords } from "../library/words.ts";
 import type { ProcessConfigInput } from "../model/config_input.ts";
 import { ProcsupError } from "../model/errors.ts";
 import { inputKeys } from "../model/key_spelling.ts";
@@ -171,7 +171,7 @@ export class Client extends ProcessHost {
     return {
       ...camelKeys<Omit<Why, "process" | "hints">>(rest),
       process: processInfo(process),
-      hints: hints.flatMap((hint) => hintText(hint) ?? []),
+      hints,
     };
   }
 

@@ -53,8 +53,9 @@ export function discovered(folder: string): string {
   const found = discover(folder);
   if (found !== undefined) return found;
   throw new ProcsupError("bad_request", `No procsup.yaml in "${folder}"`, {
-    hint: `Name a file, create one with procsup init, or add one of: ${
-      ["procsup.yaml", ...OTHERS].join(", ")
-    }`,
+    hint: {
+      text: `Name a file, add one of ${["procsup.yaml", ...OTHERS].join(", ")}, or create one`,
+      command: { verb: "init" },
+    },
   });
 }

@@ -3,6 +3,7 @@
 import { ProcsupError } from "../model/errors.ts";
 import { basename } from "@std/path";
 import type { Place } from "./document.ts";
+import { type ErrorDetails } from "../model/errors.ts";
 
 /** Stands for a configuration that a request contains; relative paths in it are below `/`. */
 export const INLINE_FILE = "/config";
@@ -10,7 +11,7 @@ export const INLINE_FILE = "/config";
 interface ProblemOptions {
   readonly place?: Place | undefined;
   readonly advice?: string | undefined;
-  readonly hint?: string | undefined;
+  readonly hint?: ErrorDetails["hint"];
 }
 
 /** One mistake in a configuration file. */
@@ -44,7 +45,7 @@ export class ConfigProblems extends ProcsupError {
     super(
       "invalid_config",
       problems[0]!.message + (more > 0 ? ` (and ${more} more)` : ""),
-      { hint: "procsup config validate shows every mistake" },
+      { hint: { text: "See every mistake", command: { verb: "config validate" } } },
     );
     this.problems = problems;
   }

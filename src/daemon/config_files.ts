@@ -232,7 +232,7 @@ export class ConfigFiles {
     const { last } = this.#memory;
     if (last === undefined) {
       throw new ProcsupError("bad_request", "No configuration file is applied", {
-        hint: "Name a file: procsup config apply procsup.yaml",
+        hint: { text: "Name a file", command: { verb: "up", target: "procsup.yaml" } },
       });
     }
     return {
@@ -376,8 +376,11 @@ function comesOnlyFrom(files: readonly string[], origin: readonly string[]): boo
 
 function refuseTaken(name: string, why: string): never {
   throw new ProcsupError("name_taken", `"${name}" ${why}`, {
-    hint: `For a second checkout use another home (--home or PROCSUP_HOME); ` +
-      `otherwise: procsup delete ${name}, or choose another name`,
+    hint: {
+      text:
+        "Use another home for a second checkout (PROCSUP_HOME), choose another name, or delete it",
+      command: { verb: "delete", target: name },
+    },
   });
 }
 

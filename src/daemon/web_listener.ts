@@ -44,6 +44,7 @@ import {
   replaceFile,
 } from "../platform/files/atomic_file.ts";
 import { lstatIfAny } from "../platform/files/stat.ts";
+import { commandHint } from "../model/hint.ts";
 
 interface WebListenerParts {
   readonly paths: HomePaths;
@@ -111,7 +112,7 @@ export class WebListener {
       const address = this.#server?.address;
       if (address !== undefined && !isAt(address, parseListen(settings.listen))) {
         throw new ProcsupError("wrong_state", `Already listening on "${addressText(address)}"`, {
-          hint: "procsup web stop",
+          hint: commandHint("web stop"),
         });
       }
       return await this.#apply(settings);
@@ -168,7 +169,7 @@ export class WebListener {
     const url = this.publicUrl();
     if (url === undefined) {
       throw new ProcsupError("wrong_state", "The web listener is stopped", {
-        hint: "procsup web start",
+        hint: commandHint("web start"),
       });
     }
     const link = `${url}/#/login?code=${this.gatekeeper.code(by)}`;
@@ -276,7 +277,10 @@ export class WebListener {
     const remote = settings.allow_remote ? undefined : remoteProblem(address);
     if (remote !== undefined) {
       throw new ProcsupError("forbidden", remote, {
-        hint: "procsup web start --allow-remote, with web.tls or behind a proxy that has TLS",
+        hint: {
+          text: "With web.tls, or behind a proxy that has TLS, allow it",
+          command: { verb: "web start", flags: { "allow-remote": true } },
+        },
       });
     }
     const { openServer } = await import("../web/server.ts");

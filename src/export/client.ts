@@ -1,6 +1,7 @@
 /** Runs the clients of engines: `docker`, `kubectl` and `systemctl`, found on PATH. */
 
 import { ifPossible, ProcsupError } from "../model/errors.ts";
+import { commandHint } from "../model/hint.ts";
 
 /** A program with flags that precede the arguments of each call. An abort of the signal ends it. */
 export class Client {
@@ -36,7 +37,7 @@ export class Client {
     if (code === 0) return stdout;
     const why = essence(stderr) || stdout.trim() || `exit code ${code}`;
     throw new ProcsupError("start_failed", `"${this.#program} ${args[0]}" failed: ${why}`, {
-      hint: "procsup help beyond",
+      hint: commandHint("help", "beyond"),
     });
   }
 

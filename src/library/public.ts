@@ -5,6 +5,8 @@ export { type LaunchOptions, Process, ProcessHost, type VerbOptions } from "./pr
 export type * from "./options.ts";
 export type { DurationInput } from "../model/duration.ts";
 export { type ErrorCode, type ErrorDetails, ProcsupError } from "../model/errors.ts";
+export type { Hint, HintCommand } from "../model/hint.ts";
+export { hintText } from "./words.ts";
 export { type FailedStart, type LastWords, StartFailedError } from "../model/start_failed.ts";
 export type { ReleaseFailure, ReleaseInfo } from "../model/app.ts";
 export type { Health } from "../model/health.ts";

@@ -1,18 +1,26 @@
-/** Rewrites errors for programs: keys in camelCase, methods in place of commands. */
+/** Errors for programs: keys in camelCase, and the methods of hints. */
 
-import { ProcsupError, withCommands } from "../model/errors.ts";
+import { ProcsupError } from "../model/errors.ts";
+import { type Hint, type HintCommand, isPlaceholder } from "../model/hint.ts";
 import { StartFailedError } from "../model/start_failed.ts";
 import { camelCase, type KeyTable } from "../model/key_table.ts";
 import { PROCESS_KEYS } from "../model/process_keys.ts";
 
-/** Commands with a method of a target, those without a target, and methods with another name. */
-const ON_TARGET = ["delete", "flush", "logs", "reload", "restart", "scale", "start", "stop"];
-const BARE = ["list", "resurrect", "save"];
-const OTHER_NAMES: Readonly<Record<string, string>> = { delete: "remove", logs: "lines" };
+/** The methods of commands, and their options by flag. */
+const METHODS: Readonly<
+  Record<string, { readonly name: string; readonly options?: Readonly<Record<string, string>> }>
+> = {
+  ...Object.fromEntries(
+    ["flush", "list", "reload", "restart", "resurrect", "save", "start", "stop"]
+      .map((name) => [name, { name }]),
+  ),
+  delete: { name: "remove" },
+  logs: { name: "lines", options: { lines: "tail", follow: "follow" } },
+};
 
 type Told = { -readonly [K in keyof ProcsupError]: ProcsupError[K] };
 
-/** Rewrites the message, hint and names of an error in place. */
+/** Rewrites the keys in an error in place. A second time changes nothing. */
 export function inLibraryWords(error: unknown): unknown {
   if (!(error instanceof ProcsupError)) return error;
   const told: Told = error;
@@ -22,7 +30,8 @@ export function inLibraryWords(error: unknown): unknown {
   if (error instanceof StartFailedError) {
     (error as { summary: string }).summary = inCamelCase(error.summary);
   }
-  told.hint = error.hint && hintText(error.hint);
+  const { text } = error.hint ?? {};
+  told.hint = text === undefined ? error.hint : { ...error.hint, text: inCamelCase(text) };
   told.field = error.field && inCamelCase(error.field);
   told.near = error.near && inCamelCase(error.near);
   return error;
@@ -49,15 +58,27 @@ function isKeyOrIndex(part: string): boolean {
   return KEYS.has(part) || /^\d+\]$/.test(part);
 }
 
-/** Undefined for commands that need a terminal. */
-export function hintText(hint: string): string | undefined {
-  let forTerminal = false;
-  const text = withCommands(hint, ({ verb, target, placeholder, flags }) => {
-    if (BARE.includes(verb)) return `${verb}()${target === undefined ? "" : ` ${target}`}`;
-    forTerminal ||= !ON_TARGET.includes(verb) || placeholder !== undefined || flags;
-    return `${OTHER_NAMES[verb] ?? verb}(${target === undefined ? "" : JSON.stringify(target)})`;
-  });
-  return forTerminal ? undefined : inCamelCase(text);
+/**
+ * The hint for a program, with the method of the command: `Choose another name, or restart it:
+ * restart("api")`. Undefined if only a terminal has the command, and it has no text.
+ */
+export function hintText({ text, command }: Hint): string | undefined {
+  const parts = [text, command && methodText(command)].filter((part) => part !== undefined);
+  return parts.length === 0 ? undefined : parts.join(": ");
+}
+
+function methodText({ verb, target, args = [], flags = {} }: HintCommand): string | undefined {
+  const { name, options = {} } = Object.hasOwn(METHODS, verb) ? METHODS[verb]! : {};
+  const given = Object.entries(flags);
+  const isForTerminal = given.some(([flag]) => !Object.hasOwn(options, flag)) ||
+    args.length > 0 || (target !== undefined && isPlaceholder(target));
+  if (name === undefined || isForTerminal) return undefined;
+  const object = given.map(([flag, value]) => `${options[flag]}: ${JSON.stringify(value)}`);
+  const shown = [
+    ...(target === undefined ? [] : [JSON.stringify(target)]),
+    ...(object.length === 0 ? [] : [`{ ${object.join(", ")} }`]),
+  ];
+  return `${name}(${shown.join(", ")})`;
 }
 
 /** Options that a verb has in two words. */

@@ -11,6 +11,7 @@ import { wrapperAlive } from "../platform/scan/process_group.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
 import { type Outcome, runBulk } from "./bulk.ts";
 import type { Supervisor } from "./supervisor.ts";
+import { commandHint, type Hint } from "../model/hint.ts";
 
 /** Writes a text to the standard input of apps. */
 export function sendText(supervisor: Supervisor, target: string, text: string): Promise<Outcome[]> {
@@ -22,7 +23,7 @@ export function sendText(supervisor: Supervisor, target: string, text: string): 
         "send to",
         name,
         "its standard input is closed",
-        `procsup restart ${name} --stdin`,
+        commandHint("restart", name, { stdin: true }),
       );
     }
     const problem = await writeInput(inputPath(process.folder, runId), text);
@@ -34,15 +35,18 @@ export function sendText(supervisor: Supervisor, target: string, text: string): 
 export function resizeApp(process: ManagedProcess, size: TerminalSize): void {
   const run = refuseAtRest(process, "attach to");
   const { name, config: { tty } } = process;
-  if (!tty) throw refusal("attach to", name, "it has no terminal", `procsup restart ${name} --tty`);
+  if (!tty) {
+    const hint = commandHint("restart", name, { tty: true });
+    throw refusal("attach to", name, "it has no terminal", hint);
+  }
   if (wrapperAlive(run)) resizeTerminal(run.wrapperPid, size);
 }
 
 function refuseAtRest({ name, snapshot: { run, pid } }: ManagedProcess, verb: string) {
   if (run !== null && pid > 0) return run;
-  throw refusal(verb, name, "it is not running", `procsup start ${name}`);
+  throw refusal(verb, name, "it is not running", commandHint("start", name));
 }
 
-function refusal(verb: string, name: string, why: string, hint?: string): ProcsupError {
+function refusal(verb: string, name: string, why: string, hint?: Hint): ProcsupError {
   return new ProcsupError("wrong_state", `Cannot ${verb} "${name}": ${why}`, { hint });
 }

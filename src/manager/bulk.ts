@@ -12,6 +12,7 @@ import type { ManagedProcess } from "../process/managed_process.ts";
 import type { UpOptions } from "../process/process_requests.ts";
 import { reasonOf, startFailed } from "../process/start_and_wait.ts";
 import { lastWords } from "./last_words.ts";
+import { commandHint } from "../model/hint.ts";
 
 /** The result of a verb for one process. */
 export interface Outcome {
@@ -164,7 +165,7 @@ function hasGivenUp({ snapshot, config }: ManagedProcess): boolean {
 
 function givenUp({ name, snapshot }: ManagedProcess): ProcsupError {
   const what = `"${name}" is ${snapshot.state}: ${reasonOf(snapshot)}`;
-  return new ProcsupError("start_failed", what, { hint: `procsup why ${name}` });
+  return new ProcsupError("start_failed", what, { hint: commandHint("why", name) });
 }
 
 /**

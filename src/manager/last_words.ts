@@ -8,6 +8,8 @@ import type { ProcessConfig } from "../model/process_config.ts";
 import type { LastWords } from "../model/start_failed.ts";
 import { isListenedOn } from "../platform/scan/listening_ports.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
+import { type Hint } from "../model/hint.ts";
+import { baseName } from "../model/name.ts";
 
 /** Maximum lines of output for a failure, and maximum characters. */
 const LINES = 10;
@@ -73,19 +75,19 @@ function endOf(lines: readonly string[], count: number): string[] {
 }
 
 /** Hint for an app that ended because its port is in use; undefined if nothing shows that. */
-export function takenPortHint(process: ManagedProcess, said: LastWords): string | undefined {
+export function takenPortHint(process: ManagedProcess, said: LastWords): Hint | undefined {
   const { errorLine = "", lastOutput } = said;
   return portHint(process.config, [errorLine, ...lastOutput]) ?? silentPortHint(process);
 }
 
 /** Hint for Express 5, which exits silently with code 0 if its port is in use. */
-function silentPortHint({ config, snapshot }: ManagedProcess): string | undefined {
+function silentPortHint({ config, snapshot }: ManagedProcess): Hint | undefined {
   const { lastExit, desired, state } = snapshot;
   if (lastExit?.code !== 0 || desired === "down" || state === "running") return undefined;
   const port = Number(config.env.PORT ?? config.shellEnv?.PORT);
   // Its own sockets are always open.
   if (hasSocket(config, port) || !isListenedOn(port)) return undefined;
-  return `Port ${port}, its PORT, is in use: some servers then exit without an error`;
+  return { text: `Port ${port}, its PORT, is in use: some servers then exit without an error` };
 }
 
 function hasSocket({ sockets }: Pick<ProcessConfig, "sockets">, port: number | string): boolean {
@@ -94,18 +96,24 @@ function hasSocket({ sockets }: Pick<ProcessConfig, "sockets">, port: number | s
 
 /** Hint for an app whose port is in use; undefined if its output shows another problem. */
 export function portHint(
-  { instances, sockets }: Pick<ProcessConfig, "instances" | "sockets">,
+  { name, instances, sockets }: Pick<ProcessConfig, "name" | "instances" | "sockets">,
   said: readonly string[],
-): string | undefined {
+): Hint | undefined {
   const line = said.find((line) => /EADDRINUSE|address (is )?already in use/i.test(line));
   if (line === undefined) return undefined;
   // Node prints the port in the same line, or in a separate one.
-  const [, port = "HOST:PORT"] = /:(\d{2,5})\b/.exec(line) ??
+  const [, port = "<port>"] = /:(\d{2,5})\b/.exec(line) ??
     /^ *port: (\d+)/m.exec(said.join("\n")) ?? [];
   if (hasSocket({ sockets }, port)) {
-    return `Port ${port} is among its sockets: it inherits the socket from descriptor 3 on, and opens none`;
+    return {
+      text: `Port ${port} is among its sockets: it inherits the socket from descriptor 3 on, ` +
+        "and opens none",
+    };
   }
-  return instances > 1
-    ? `Instances share a port by --socket ${port}, in a file by sockets: ["${port}"]`
-    : `Another program has the port. Instances of one app share it by --socket ${port}`;
+  return {
+    text: instances > 1
+      ? "Its instances can share the port as a socket"
+      : "Another program has the port. Instances of one app can share it as a socket",
+    command: { verb: "restart", target: baseName(name), flags: { socket: port } },
+  };
 }

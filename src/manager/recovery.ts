@@ -83,7 +83,7 @@ function refuseCopy({ records }: FoundRecords, files: RunFiles): void {
       dirname(files.folder)
     }": it is a copy of "${home}", which is in use`;
     throw new ProcsupError("home_unusable", what, {
-      hint: "procsup resurrect starts the saved apps in a new home",
+      hint: { text: "Start the saved apps in a new home", command: { verb: "resurrect" } },
     });
   }
 }

@@ -446,6 +446,9 @@ export class Registry implements Machine, AppOwner {
 function nameTaken(name: string): ProcsupError {
   return new ProcsupError("name_taken", `The name "${name}" is taken`, {
     field: "name",
-    hint: `Choose another name, or run: procsup restart ${name}`,
+    hint: {
+      text: "Choose another name, or restart it",
+      command: { verb: "restart", target: name },
+    },
   });
 }

@@ -56,7 +56,10 @@ export function saveState(
   if (processes.length === 0 && !allowEmpty && records.length + problems.length > 0) {
     const old = problems.length > 0 ? "a damaged one" : `one of ${records.length} processes`;
     throw new ProcsupError("wrong_state", `Cannot save an empty list over ${old}`, {
-      hint: "Nothing is running; procsup resurrect restores the saved apps",
+      hint: {
+        text: "Nothing is running; restore the saved apps",
+        command: { verb: "resurrect" },
+      },
     });
   }
   const file: SavedFile = {

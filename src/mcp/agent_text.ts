@@ -3,7 +3,8 @@
  * that shows it or the model that reads it; and failures, with what to do next.
  */
 
-import { type ErrorCode, messageOf, ProcsupError, withCommands } from "../model/errors.ts";
+import { type ErrorCode, messageOf, ProcsupError } from "../model/errors.ts";
+import { type Hint, isPlaceholder, shellHint } from "../model/hint.ts";
 import { plainText, shortened } from "../model/plain_text.ts";
 import { StartFailedError } from "../model/start_failed.ts";
 import type { VerbName } from "../protocol/wire.ts";
@@ -88,9 +89,12 @@ export interface Failure {
 }
 
 /** Hints for errors that have none of their own. */
-const NEXT_STEPS: Partial<Record<ErrorCode, string>> = {
-  ambiguous_target: "Name one of these instead",
-  closed: "Check with list_apps how far it got before you call it again",
+const NEXT_STEPS: Partial<Record<ErrorCode, Hint>> = {
+  ambiguous_target: { text: "Name one of these instead" },
+  closed: {
+    text: "Check how far it got before you call it again",
+    command: { verb: "list" },
+  },
 };
 
 /** Verbs that have other names on the command line. */
@@ -106,13 +110,15 @@ interface NextTool {
   readonly tool: string;
   /** Its input that stands for the first argument of the command. */
   readonly field: string | undefined;
+  /** All its inputs. */
+  readonly shape: Readonly<Record<string, unknown>>;
 }
 
 /** The tools that replace a command. */
 const TOOLS_OF: ReadonlyMap<string, readonly NextTool[]> = Map.groupBy(
   TOOL_VERBS.flatMap(({ name, verb: { bare }, row: { tool, input: { shape } } }) => {
     const field = bare && ["target", "file"].find((field) => field in shape);
-    return (COMMANDS[name] ?? [name]).map((word) => ({ word, tool, field }));
+    return (COMMANDS[name] ?? [name]).map((word) => ({ word, tool, field, shape }));
   }),
   ({ word }) => word,
 );
@@ -127,17 +133,18 @@ export function failureOf(error: unknown, granted: ReadonlySet<string>): Failure
   return { code, text: safeText(`${messageOf(error)} (${code})${hint}${notice}`) };
 }
 
-/** Replaces commands in a hint by tools. If a command has no tool, says that it is for a terminal. */
-export function inTools(hint: string, granted: ReadonlySet<string>): string {
-  let forTerminal = false;
-  const text = withCommands(hint, ({ verb, placeholder, target, whole }) => {
-    const known = TOOLS_OF.get(verb)?.find(({ tool }) => granted.has(tool));
-    forTerminal ||= known === undefined;
-    if (known === undefined) return whole;
-    if (target === undefined) return known.tool;
-    return known.field !== undefined && placeholder === undefined
-      ? `${known.tool} with ${known.field} "${target}"`
-      : `${known.tool} ${target}`;
-  });
-  return forTerminal ? `${text} (a terminal command: no tool does this)` : text;
+/** Shows the command of a hint as a tool, or says that no tool does it. */
+export function inTools(hint: Hint, granted: ReadonlySet<string>): string {
+  const { text, command } = hint;
+  if (command === undefined) return text ?? "";
+  const { verb, target, flags = {} } = command;
+  const known = TOOLS_OF.get(verb)?.find(({ tool }) => granted.has(tool));
+  if (known === undefined) return `${shellHint(hint)} (a terminal command: no tool does this)`;
+  const { tool, field, shape } = known;
+  const isNamed = target !== undefined && field !== undefined && !isPlaceholder(target);
+  const inputs = { ...isNamed && { [field]: target }, ...flags };
+  const shown = Object.entries(inputs).filter(([name]) => name in shape)
+    .map(([name, value]) => `${name} ${JSON.stringify(value)}`);
+  const call = shown.length === 0 ? tool : `${tool} with ${shown.join(", ")}`;
+  return text === undefined ? call : `${text}: ${call}`;
 }

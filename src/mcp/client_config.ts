@@ -83,7 +83,10 @@ export function mergedFile(
   const kept: Record<string, unknown> = isMap(entry) ? entry : {};
   if (kept.url !== undefined) {
     throw new ProcsupError("wrong_state", `${title} has a server "${OWN}" at ${quote(kept.url)}`, {
-      hint: `To replace it, first run: procsup mcp uninstall ${name}`,
+      hint: {
+        text: "To replace it, remove it first",
+        command: { verb: "mcp uninstall", target: name },
+      },
     });
   }
   const wanted = { ...kept, type: "stdio", ...command };

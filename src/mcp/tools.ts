@@ -166,21 +166,21 @@ const SPECIAL: { readonly [N in VerbName]?: ToolRun } = {
   },
   add: {
     output: z.extend(bulkResult, { process: processInfo }),
-    run: async (args: NewApp, { call, cwd }) => {
+    run: async (args: NewApp, { call, cwd, granted }) => {
       const payload = { config: newConfig(args, cwd), wait: true };
       const { results, from_shell: _, ...process } = await call("add", payload);
-      const { data, failed } = bulk({ status: statusFor("started", results), results });
+      const { data, failed } = bulk({ status: statusFor("started", results), results }, granted);
       return { data: { process: withoutDefaults(process), ...data }, failed };
     },
   },
   config_reload: {
     output: CONFIG_VERBS.config_reload.output,
-    run: async ({ file, content, plan, ...args }: ConfigArgs, { call }) => {
+    run: async ({ file, content, plan, ...args }: ConfigArgs, { call, granted }) => {
       const source = content === undefined
         ? { config_path: file }
         : { content: { file: file ?? "", text: content } };
       const payload = { ...args, ...source, dry_run: plan, wait: true };
-      return bulk(await call("config_reload", payload));
+      return bulk(await call("config_reload", payload), granted);
     },
   },
 };
@@ -203,14 +203,16 @@ function usual({ name, verb, row }: ToolVerb): ToolRun {
   const isBulk = "results" in output.shape;
   return {
     output,
-    run: async ({ target, ...args }: Record<string, unknown>, { call }) => {
+    run: async ({ target, ...args }: Record<string, unknown>, { call, granted }) => {
       const bare = "target" in row.input.shape ? { [verb.bare!]: target } : {};
       const data = await call(name, { ...args, ...bare, ...wait } as never);
       if (verb.output === bulkResult) {
         const result = data as Output<"stop">;
-        return bulk({ ...result, status: statusFor(result.status, result.results) });
+        return bulk({ ...result, status: statusFor(result.status, result.results) }, granted);
       }
-      return isBulk ? bulk(data as Bulk) : { data: data as Bulk, failed: hasErrors(data as Bulk) };
+      return isBulk
+        ? bulk(data as Bulk, granted)
+        : { data: data as Bulk, failed: hasErrors(data as Bulk) };
     },
   };
 }
@@ -224,8 +226,13 @@ function hasErrors({ errors = [] }: Pick<Bulk, "errors">): boolean {
   return errors.length > 0;
 }
 
-function bulk(data: Bulk): Required<ToolAnswer> {
-  return { data, failed: hasErrors(data) || data.results.some(({ ok }) => !ok) };
+function bulk(data: Bulk, granted: ReadonlySet<string>): Required<ToolAnswer> {
+  const results = data.results.map((result) =>
+    result.hint === undefined
+      ? result
+      : { ...result, hint: { text: inTools(result.hint, granted) } }
+  );
+  return { data: { ...data, results }, failed: hasErrors(data) || results.some(({ ok }) => !ok) };
 }
 
 /** Events that can end a run. All others carry the exit of an earlier one. */

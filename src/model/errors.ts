@@ -1,5 +1,6 @@
-/** The expected failures, the meaning of each error code on every surface, and commands in hints. */
+/** The expected failures, the meaning of each error code on every surface. */
 
+import type { Hint } from "./hint.ts";
 import { shortened } from "./plain_text.ts";
 
 /** How every surface reports an error: HTTP status, exit code of the command line. */
@@ -99,8 +100,8 @@ export function isErrorCode(value: unknown): value is ErrorCode {
 
 /** The optional parts of a `ProcsupError`. */
 export interface ErrorDetails {
-  /** The next thing to do, as one line. */
-  readonly hint?: string | undefined;
+  /** The next thing to do; a string is a text without a command. */
+  readonly hint?: Hint | string | undefined;
   /** The configuration key that is invalid. */
   readonly field?: string | undefined;
   /** The known name closest to the one given. */
@@ -111,8 +112,8 @@ export interface ErrorDetails {
 export class ProcsupError extends Error {
   /** The machine-readable name of the failure. */
   readonly code: ErrorCode;
-  /** The next thing to do, in one line; undefined if nothing is obvious. */
-  readonly hint: string | undefined;
+  /** The next thing to do; undefined if nothing is obvious. */
+  readonly hint: Hint | undefined;
   /** The configuration key that is invalid, such as `health_check.url`. */
   readonly field: string | undefined;
   /** The known name closest to the one given; undefined if none is close. */
@@ -127,7 +128,7 @@ export class ProcsupError extends Error {
     super(message, cause === undefined ? undefined : { cause });
     this.name = "ProcsupError";
     this.code = code;
-    this.hint = hint;
+    this.hint = typeof hint === "string" ? { text: hint } : hint;
     this.field = field;
     this.near = near;
   }
@@ -163,30 +164,6 @@ export function ifPossible<T>(act: () => T): T | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** A command in a hint, such as `procsup restart web`. */
-interface NamedCommand {
-  readonly whole: string;
-  /** Such as `restart` or `cron run`. */
-  readonly verb: string;
-  /** Such as `<script>`. */
-  readonly placeholder: string | undefined;
-  /** Name of a process, or another argument. */
-  readonly target: string | undefined;
-  readonly flags: boolean;
-}
-
-const COMMAND =
-  /\bprocsup ((?:cron |config )?[a-z]+)(?: (<\w+>))?(?: (\w[\w.:-]*))?((?: --?\w[\w-]*(?: \d\w*)?)*)/g;
-
-/** Replaces each command in a hint by the result of `say`, and leaves out flags in parentheses. */
-export function withCommands(hint: string, say: (command: NamedCommand) => string): string {
-  return hint.replaceAll(/ \(--[^)]*\)/g, "").replaceAll(
-    COMMAND,
-    (whole, verb, placeholder, target, flags) =>
-      say({ whole, verb, placeholder, target, flags: flags !== "" }),
-  );
 }
 
 const MAX_QUOTED = 80;

@@ -7,6 +7,7 @@ import type { HookName } from "./process_config.ts";
 import type { EndCause, Exit, ProcessState } from "./process_info.ts";
 import type { WatchRestart } from "./restart_budget.ts";
 import type { SignalName } from "./signal.ts";
+import { type Hint } from "./hint.ts";
 
 /** Whether the user wants the process to run. */
 export type DesiredState = "up" | "down";
@@ -66,7 +67,7 @@ export interface RequestFailure {
   readonly code: ErrorCode;
   /** In words, without the name of the process. */
   readonly why: string;
-  readonly hint?: string;
+  readonly hint?: Hint;
 }
 
 /** A request to several processes, while its turn has not come. */

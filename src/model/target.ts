@@ -186,7 +186,7 @@ export function notFound(
     names.find((name) => name === baseName(target));
   return new ProcsupError("process_not_found", "process not found", {
     hint: near === undefined
-      ? `Nothing matches "${target}"; procsup list shows all processes`
+      ? { text: `Nothing matches "${target}"; see all processes`, command: { verb: "list" } }
       : `Nothing matches "${target}"; ${didYouMean(near)}`,
     near,
   });

@@ -2,6 +2,7 @@
 
 import { parseDuration } from "./duration.ts";
 import { ifPossible, ProcsupError, quote } from "./errors.ts";
+import { commandHint } from "./hint.ts";
 
 const CLOCK = /^(?:(today|yesterday) )?(\d{1,2}):(\d{2})(?::(\d{2}))?$/;
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
@@ -24,7 +25,7 @@ export function parseTimeSpec(field: string, value: string | Date, now: number):
       quote(value)
     }: expected how long ago, such as "10m", or a time, such as ` +
       '"23:40", "yesterday" or "2026-11-21 08:30"',
-    { hint: "procsup help logging" },
+    { hint: commandHint("help", "logging") },
   );
 }
 
@@ -65,7 +66,7 @@ export function parseRange(
   throw new ProcsupError(
     "bad_request",
     `Invalid "since" ${quote(since)}: it is later than "until" ${quote(until)}`,
-    { hint: "procsup help logging" },
+    { hint: commandHint("help", "logging") },
   );
 }
 

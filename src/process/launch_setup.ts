@@ -91,7 +91,10 @@ export function refuseTakenSockets(config: WithSockets, others: Iterable<WithSoc
   const [taken] = takenSockets(config, others);
   if (taken === undefined) return;
   const { socket, owner } = taken;
-  const hint = `More instances of the same: procsup scale ${owner} +1`;
+  const hint = {
+    text: `"${owner}" shares its sockets among its instances; to add one`,
+    command: { verb: "scale", target: owner, args: ["+1"] },
+  };
   refuseStart(config.name, foreign(socket, owner), { hint });
 }
 
@@ -117,7 +120,7 @@ export function checkLimits(config: Pick<SetupConfig, "name" | "limits" | "nice"
   const lack = limitsGroup(limits) ? cgroups().problem(limits) : undefined;
   if (lack !== undefined) {
     const hint = limits.memoryBytes === undefined
-      ? "procsup doctor shows what this machine supports"
+      ? { text: "See what this machine supports", command: { verb: "doctor" } }
       : "max_memory needs no cgroup: it restarts an app that uses more";
     refuseStart(name, lack, { hint });
   }

@@ -96,7 +96,7 @@ export async function untilUp(
     : `min_uptime ${formatDuration(process.config.minUptimeMs)}`;
   const what = `Cannot start "${name}": ${now.lastReason} before ${before}`;
   throw new ProcsupError("start_failed", what, {
-    hint: "A program that does its work and ends has restart_policy never (--restart never)",
+    hint: "A program that does its work and ends has restart_policy never",
   });
 }
 

@@ -1,7 +1,6 @@
 /** Sends requests to a running daemon, over its Unix socket or another way. */
 
 import { hasCode, messageOf, ProcsupError } from "../model/errors.ts";
-import { shellWord } from "../model/shell_line.ts";
 import { clientSystem, isSystemError } from "../platform/client_system.ts";
 import { type HomePaths, pathsIn } from "../platform/files/paths.ts";
 import type { VerbMap, VerbName } from "./wire.ts";
@@ -9,6 +8,7 @@ import { errorOf, type ResponseEnvelope } from "./envelope.ts";
 import { DAEMON_PATIENCE_MS, hangingDaemon, watchDaemon } from "./liveness.ts";
 import { type Peer, readPeer, refuseOtherProtocol } from "./version.ts";
 import { HangUp, type UnixRequest, unixRequest, type UnixResponse } from "./unix_http.ts";
+import { commandHint } from "../model/hint.ts";
 
 /** How to reach a daemon. */
 export interface Way {
@@ -139,7 +139,7 @@ export class SocketWay implements Way {
       if (error instanceof ProcsupError) throw error;
       if (error instanceof HangUp) {
         throw new ProcsupError("closed", "The daemon closed the connection before it answered", {
-          hint: "It may be partly done: procsup list",
+          hint: { text: "It may be partly done; see what runs", command: { verb: "list" } },
           cause: error,
         });
       }
@@ -161,7 +161,7 @@ export class SocketWay implements Way {
       throw new ProcsupError(
         "home_unusable",
         `Cannot read the token "${this.#paths.token}": ${messageOf(error).split(":")[0]}`,
-        { hint: `procsup doctor --home ${shellWord(this.#paths.home)}`, cause: error },
+        { hint: commandHint("doctor", undefined, { home: this.#paths.home }), cause: error },
       );
     }
   }
@@ -176,8 +176,10 @@ export class SocketWay implements Way {
       });
     }
     return new ProcsupError("daemon_unreachable", `No daemon answers for home "${home}"`, {
-      hint:
-        "To start a daemon with an app: procsup start <script>; without one: procsup daemon --detach",
+      hint: {
+        text: "Start an app, or a daemon without apps",
+        command: { verb: "daemon", flags: { detach: true } },
+      },
       cause,
     });
   }

@@ -7,6 +7,7 @@ import {
   messageOf,
   ProcsupError,
 } from "../model/errors.ts";
+import { type Hint, hintIn } from "../model/hint.ts";
 import { StartFailedError } from "../model/start_failed.ts";
 import type { ProcessResult } from "./wire.ts";
 import { onlyGiven } from "../model/merge_patch.ts";
@@ -20,7 +21,7 @@ export interface ErrorJson {
   /** The machine-readable name of the failure. */
   readonly code: ErrorCode;
   /** The next thing to do. */
-  readonly hint?: string;
+  readonly hint?: Hint;
   /** The configuration key that is invalid, such as `health_check.url`. */
   readonly field?: string;
   /** For `process_not_found`: a name similar to the target. */
@@ -42,9 +43,9 @@ export function errorJson(error: unknown): ErrorJson {
   const message = shortened(messageOf(error), MAX_TEXT);
   if (!(error instanceof ProcsupError)) return { error: message, code: "internal" };
   const { code, hint, field, near } = error;
-  const texts = Object.entries(onlyGiven({ hint, field, near }));
+  const texts = Object.entries(onlyGiven({ field, near }));
   const shown = Object.fromEntries(texts.map(([key, text]) => [key, shortened(text, MAX_TEXT)]));
-  const rest = { code, ...shown };
+  const rest = { code, ...hint && { hint: shortHint(hint) }, ...shown };
   if (error instanceof AmbiguousTargetError) {
     return { error: message, ...rest, matches: error.matches };
   }
@@ -56,11 +57,18 @@ export function errorJson(error: unknown): ErrorJson {
   return { error: message, ...rest };
 }
 
+function shortHint({ text, command }: Hint): Hint {
+  return {
+    ...text !== undefined && { text: shortened(text, MAX_TEXT) },
+    ...command && { command },
+  };
+}
+
 /** The error in a daemon's answer, from any version. */
 export function errorOf(json: Readonly<Record<string, unknown>>): ProcsupError {
   const message = String(json.error);
   const code = isErrorCode(json.code) ? json.code : "internal";
-  const options = { hint: textIn(json.hint), field: textIn(json.field), near: textIn(json.near) };
+  const options = { hint: hintIn(json.hint), field: textIn(json.field), near: textIn(json.near) };
   if (code === "ambiguous_target" && isTexts(json.matches)) {
     return new AmbiguousTargetError(message, json.matches, options);
   }
@@ -94,7 +102,7 @@ export interface ResponseEnvelope {
   readonly data: unknown;
   readonly error: string;
   readonly code?: ErrorCode;
-  readonly hint?: string;
+  readonly hint?: Hint;
 }
 
 /** The envelope and HTTP status for the result of a verb. It is a failure if nothing was done. */

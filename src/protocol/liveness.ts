@@ -2,9 +2,9 @@
 
 import { ProcsupError } from "../model/errors.ts";
 import type { HomePaths } from "../platform/files/paths.ts";
-import { shellWord } from "../model/shell_line.ts";
 import { isSystemError } from "../platform/client_system.ts";
 import { unixRequest } from "./unix_http.ts";
+import { commandHint } from "../model/hint.ts";
 
 /**
  * Maximum time until a new daemon answers, or one that ends has released its home. On a busy machine
@@ -88,7 +88,7 @@ export async function hangingDaemon(home: string, cause?: unknown): Promise<Proc
     .then(({ readDaemonRecord }) => readDaemonRecord(home)?.pid, () => undefined);
   const who = pid === undefined ? "" : ` (pid ${pid})`;
   return new ProcsupError("daemon_hangs", `The daemon of home "${home}"${who} does not answer`, {
-    hint: `To find out more: procsup doctor --home ${shellWord(home)}`,
+    hint: commandHint("doctor", undefined, { home }),
     cause,
   });
 }

@@ -5,6 +5,7 @@ import { sleep } from "../platform/clock.ts";
 import type { ShutdownNoticeJson } from "./process_json.ts";
 import { errorOf } from "./envelope.ts";
 import { DAEMON_PATIENCE_MS } from "./liveness.ts";
+import { commandHint } from "../model/hint.ts";
 
 interface StreamItem<T> {
   readonly value: T;
@@ -64,7 +65,7 @@ function isFailure(value: Readonly<Record<string, unknown>>): boolean {
 }
 
 function gone(cause?: unknown): ProcsupError {
-  return new ProcsupError("closed", "The daemon has gone", { cause, hint: "procsup status" });
+  return new ProcsupError("closed", "The daemon has gone", { cause, hint: commandHint("status") });
 }
 
 export interface Followed<T> {

@@ -4,6 +4,7 @@
  */
 
 import { ProcsupError } from "../model/errors.ts";
+import { commandHint } from "../model/hint.ts";
 
 export const VERSION = "0.1.0";
 
@@ -51,7 +52,7 @@ export function refuseOtherProtocol(peer: Peer): void {
     {
       hint: isNewer(peer.version, VERSION)
         ? `Install version ${peer.version} here too`
-        : "procsup upgrade",
+        : commandHint("upgrade"),
     },
   );
 }

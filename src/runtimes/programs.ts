@@ -75,7 +75,7 @@ export class Tools {
   refuseTypeScript(): never {
     const problem = "this Node.js cannot run TypeScript without tsx, which is not installed";
     return refuseStart(this.#name, problem, {
-      hint: "Install tsx (npm i -D tsx) or Node.js 22.18 or later, or set runtime to deno",
+      hint: "Install tsx with npm i -D tsx, or Node.js 22.18 or later, or set runtime to deno",
     });
   }
 

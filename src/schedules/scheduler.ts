@@ -163,7 +163,7 @@ export class Scheduler {
     if (entries.length > 0) return entries;
     const names = processes.map(({ name }) => `"${name}"`).join(", ");
     throw new ProcsupError("wrong_state", `No schedule: ${names || "there is no process"}`, {
-      hint: "The key cron or cron_restart gives a schedule (--cron, --cron-restart)",
+      hint: "The key cron or cron_restart gives a schedule",
     });
   }
 

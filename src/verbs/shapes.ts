@@ -124,6 +124,23 @@ export const processInfo = z.object({
   last_exit: about(z.nullable(exit), "How its last run ended"),
 });
 
+/** What to do next. */
+export const hint = z.object({
+  text: about(z.optional(z.string()), "In words; makes sense without the command"),
+  command: about(
+    z.optional(z.object({
+      verb: about(z.string(), "The command, such as `restart` or `cron run`"),
+      target: about(z.optional(z.string()), "Its first argument"),
+      args: about(z.optional(z.array(z.string())), "Further arguments"),
+      flags: about(
+        z.optional(z.record(z.string(), z.union([z.string(), z.number(), z.literal(true)]))),
+        "Flags by their long names",
+      ),
+    })),
+    "A command of procsup",
+  ),
+});
+
 /** The result of a verb for one process. */
 export const processResult = z.object({
   name: about(z.string(), "Name of the process"),
@@ -137,7 +154,7 @@ export const processResult = z.object({
   code: about(z.optional(z.string()), "Name of the error"),
   error_line: about(z.optional(z.string()), "The line of output that says what went wrong"),
   last_output: about(z.optional(z.array(z.string())), "Untrusted output of the app"),
-  hint: about(z.optional(z.string()), "What to do about it"),
+  hint: about(z.optional(hint), "What to do about it"),
 });
 
 /** The answer of verbs that act on processes. */

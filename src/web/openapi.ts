@@ -7,7 +7,7 @@ import { PROCESS_KEYS } from "../model/process_keys.ts";
 import { changeStream, logQuery, logResumption } from "../verbs/logs/rows.ts";
 import { REST_ROWS, type Route } from "../verbs/mod.ts";
 import { fieldsOf } from "../verbs/read_input.ts";
-import { about } from "../verbs/shapes.ts";
+import { about, hint } from "../verbs/shapes.ts";
 import { type RestRow, ROLES, type Verb } from "../verbs/verb.ts";
 import { REST_BASE, VERSION } from "../protocol/version.ts";
 
@@ -123,7 +123,7 @@ function jsonOf(schema: z.ZodMiniType, io: "input" | "output"): Json {
 const errorSchema = z.object({
   error: z.string(),
   code: z.string(),
-  hint: z.optional(z.string()),
+  hint: about(z.optional(hint), "What to do next"),
   field: about(z.optional(z.string()), "The invalid configuration key, such as health_check.url"),
   near: about(z.optional(z.string()), "For process_not_found: a similar name"),
   matches: about(z.optional(z.array(z.string())), "For ambiguous_target: matching names"),

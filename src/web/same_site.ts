@@ -1,7 +1,7 @@
 /** Protects against other web sites by checking Host and Origin. Pure. */
 
 import { ProcsupError, quote } from "../model/errors.ts";
-import { shellWord } from "../model/shell_line.ts";
+import { type Hint } from "../model/hint.ts";
 
 /** The headers by which a browser identifies the origin of a request. */
 interface Provenance {
@@ -61,12 +61,17 @@ export function unknownHost(host: string | undefined, name = nameIn(host)): Proc
     const what = host ? `Invalid Host ${quote(host)}` : "The request has no Host";
     return new ProcsupError("forbidden", what, { hint: "Send the name of the server as Host" });
   }
-  const hint = `If it is a name of this server: procsup web start --allow-host ${shellWord(name)}`;
+  const hint = {
+    text: "If it is a name of this server, allow it",
+    command: { verb: "web start", flags: { "allow-host": name } },
+  };
   return new ProcsupError("forbidden", `Host ${quote(host)} is not served here`, { hint });
 }
 
-const OTHER_ORIGIN =
-  "A proxy must pass on the Host of the browser, with its port: procsup help proxy";
+const OTHER_ORIGIN: Hint = {
+  text: "A proxy must pass on the Host of the browser, with its port",
+  command: { verb: "help", target: "proxy" },
+};
 
 /** The name in `host:port`, in lower case; undefined if it is missing or invalid. */
 function nameIn(host = ""): string | undefined {

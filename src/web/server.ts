@@ -182,11 +182,17 @@ function listenError(address: ListenAddress, error: unknown): ProcsupError {
   const cannot = `Cannot listen on "${addressText(address)}"`;
   if (error instanceof Deno.errors.AddrInUse) {
     return new ProcsupError("address_in_use", `${cannot}: another program listens there`, {
-      hint: "procsup web start --listen 127.0.0.1:0 chooses a free port",
+      hint: {
+        text: "Let the system choose a free port",
+        command: { verb: "web start", flags: { listen: "127.0.0.1:0" } },
+      },
     });
   }
   if (error instanceof Deno.errors.PermissionDenied) {
-    const hint = "Take a port from 1024 on, and a proxy for lower ones: procsup help proxy";
+    const hint = {
+      text: "Take a port from 1024 on, and a proxy for lower ones",
+      command: { verb: "help", target: "proxy" },
+    };
     return new ProcsupError("forbidden", `${cannot}: not permitted`, { hint });
   }
   return new ProcsupError("bad_request", `${cannot}: ${messageOf(error)}`);

@@ -1,6 +1,7 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import { formatFlags, readCommandLine } from "../../src/cli/args.ts";
 import { ProcsupError } from "../../src/model/errors.ts";
+import { hintOf } from "../support/hint_of.ts";
 
 function refused(args: readonly string[]): ProcsupError {
   return assertThrows(() => readCommandLine(args), ProcsupError);
@@ -89,10 +90,10 @@ Deno.test("readCommandLine() rejects an unknown flag and suggests the nearest", 
   const error = refused(["list", "--jsno"]);
   assertEquals(error.code, "bad_request");
   assertEquals(error.message, 'Unknown flag "--jsno"');
-  assertEquals(error.hint, 'Did you mean "--json"?');
+  assertEquals(hintOf(error), 'Did you mean "--json"?');
   assertEquals(refused(["stop", "-x", "api"]).message, 'Unknown flag "-x"');
   assertEquals(
-    refused(["start", "a", "--fooling", "1"]).hint,
+    hintOf(refused(["start", "a", "--fooling", "1"])),
     'Flags of the app itself go after "--"',
   );
 });
@@ -100,8 +101,8 @@ Deno.test("readCommandLine() rejects an unknown flag and suggests the nearest", 
 Deno.test("readCommandLine() rejects an unknown command and suggests the nearest", () => {
   const error = refused(["strat", "api"]);
   assertEquals(error.message, 'Unknown command "strat"');
-  assertEquals(error.hint, 'Did you mean "procsup start"?');
-  assertEquals(refused(["toString"]).hint, "procsup help");
+  assertEquals(hintOf(error), 'Did you mean "procsup start"?');
+  assertEquals(hintOf(refused(["toString"])), "procsup help");
 });
 
 Deno.test("readCommandLine() names a flag with a missing or invalid value", () => {
@@ -116,17 +117,17 @@ Deno.test("readCommandLine() names a flag with a missing or invalid value", () =
     'Invalid value "ever" for --for: expected one of running, ready, stopped, exit',
   );
   const log = refused(["start", "x.js", "-o", "./x.log"]);
-  assertEquals(log.hint, "The file of an app's output is named by --stdout");
-  assertEquals(refused(["list", "-o", "./x.log"]).hint, "procsup help list");
+  assertEquals(hintOf(log), "The file of an app's output is named by --stdout");
+  assertEquals(hintOf(refused(["list", "-o", "./x.log"])), "procsup help list");
 });
 
 Deno.test("readCommandLine() checks the number of words", () => {
   assertEquals(refused(["stop"]).message, 'Too few words for "stop": expected <target…>');
   for (const command of ["stop", "restart"]) {
     const ways = `procsup ${command} <name>, or procsup ${command} all`;
-    assertEquals(refused([command]).hint, ways);
+    assertEquals(hintOf(refused([command])), ways);
   }
-  assertEquals(refused(["signal", "HUP"]).hint, "procsup help signal");
+  assertEquals(hintOf(refused(["signal", "HUP"])), "procsup help signal");
   assertEquals(refused(["ping", "me"]).message, 'Unexpected word "me"');
   assertEquals(readCommandLine(["stop", "--help"]).flags.on("help"), true);
 });
@@ -134,7 +135,7 @@ Deno.test("readCommandLine() checks the number of words", () => {
 Deno.test("readCommandLine() returns no command when there is none", () => {
   assertEquals(readCommandLine([]).command, undefined);
   assertEquals(readCommandLine(["--version"]).flags.on("version"), true);
-  assertEquals(refused(["--", "sleep"]).hint, "procsup start -- sleep");
+  assertEquals(hintOf(refused(["--", "sleep"])), "procsup start -- sleep");
 });
 
 Deno.test("formatFlags() reads flags only", () => {

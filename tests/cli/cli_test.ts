@@ -138,7 +138,7 @@ Deno.test("procsup exits with 5 when no daemon answers, and starts none", async 
     assertEquals([list.code, list.stdout], [5, ""]);
     assertStringIncludes(
       list.stderr,
-      "hint: To start a daemon with an app: procsup start <script>",
+      "hint: Start an app, or a daemon without apps: procsup daemon --detach",
     );
     assertEquals(start.code, 5);
     assertEquals(bare.code, 0);
@@ -299,7 +299,7 @@ Deno.test("procsup ping, save, resurrect, token, why, signal, shutdown and event
       process: ERRORED,
       reasons: ["mail is errored: it exited", "last exit: 1"],
       last_output: ["Boom"],
-      hints: ["procsup logs"],
+      hints: [{ command: { verb: "logs" } }],
     }),
     signal: () => ({ status: "signalled", results: [{ name: "api", id: "1", ok: true }] }),
     shutdown: () => ({ status: "stopped", results: [] }),

@@ -5,9 +5,10 @@ import { findCommand } from "../../src/cli/command.ts";
 import { FOREIGN_COMMANDS, FOREIGN_WORDS, withForeignHint } from "../../src/cli/foreign_words.ts";
 import { UnknownWordError } from "../../src/cli/unknown_word.ts";
 import { runCommandLine } from "./fake_daemon.ts";
+import { hintOf } from "../support/hint_of.ts";
 
 function hint(...words: string[]): string | undefined {
-  return withForeignHint(assertThrows(() => readCommandLine(words), UnknownWordError)).hint;
+  return hintOf(withForeignHint(assertThrows(() => readCommandLine(words), UnknownWordError)));
 }
 
 Deno.test("withForeignHint() only lists words that procsup lacks", () => {

@@ -5,6 +5,7 @@ import { keyNames } from "../../src/model/key_table.ts";
 import { PROCESS_KEYS } from "../../src/model/process_keys.ts";
 import { ProcsupError } from "../../src/model/errors.ts";
 import type { StartPayload } from "../../src/protocol/wire.ts";
+import { hintOf } from "../support/hint_of.ts";
 
 const TARGETS = ["all", "0", "17", "tag:x", "ns:shop", "label:a=b", "api:0", "shop:*", "3f2a91bc"];
 const FILES = [
@@ -137,7 +138,7 @@ Deno.test("startPayloads() rejects contradictory flags", () => {
   const missing = refused("serve.ts", "--name", "api");
   assertEquals(missing.message, 'Cannot use --name with "serve.ts": no such file');
   assertEquals(
-    missing.hint,
+    hintOf(missing),
     "A command on PATH is started with: procsup start --name api -- serve.ts",
   );
   assertEquals(refused("api", "--", "-v").message, 'Cannot use arguments with "api": no such file');
@@ -187,9 +188,10 @@ Deno.test("startPayloads() resolves environment files against the current direct
 });
 
 Deno.test("startPayloads() explains how to write a misplaced command", () => {
-  const hintOf = (...words: string[]) => refused(...words).hint?.replace(/^.*: procsup/, "procsup");
+  const hint = (...words: string[]) =>
+    hintOf(refused(...words))?.replace(/^.*: procsup/, "procsup");
   assertEquals(
-    hintOf("npm", "--name", "web", "--", "run", "a b"),
+    hint("npm", "--name", "web", "--", "run", "a b"),
     "procsup start --name web -- npm run 'a b'",
   );
   assertEquals(payloads("label:a=b c"), [{ target: "label:a=b c" }]);

@@ -2,6 +2,7 @@ import { assertEquals, assertThrows } from "@std/assert";
 import { ProcsupError } from "../../src/model/errors.ts";
 import { matchingProcesses, singleProcess } from "../../src/config/select.ts";
 import { Files } from "./files.ts";
+import { hintOf } from "../support/hint_of.ts";
 
 Deno.test("an unknown name is answered with the names in the configuration", async () => {
   await using files = new Files({
@@ -14,10 +15,10 @@ Deno.test("an unknown name is answered with the names in the configuration", asy
       () => singleProcess(processes, "worker", {}, false),
     ]
   ) {
-    const { code, hint } = assertThrows(select, ProcsupError);
-    assertEquals(code, "process_not_found");
-    assertEquals(hint, 'Nothing in the configuration matches "worker"; it has web, db');
+    const error = assertThrows(select, ProcsupError);
+    assertEquals(error.code, "process_not_found");
+    assertEquals(hintOf(error), 'Nothing in the configuration matches "worker"; it has web, db');
   }
   const near = assertThrows(() => matchingProcesses(processes, ["wbe"]), ProcsupError);
-  assertEquals(near.hint, 'Nothing matches "wbe"; did you mean "web"?');
+  assertEquals(hintOf(near), 'Nothing matches "wbe"; did you mean "web"?');
 });

@@ -5,6 +5,8 @@ import { parseConfig } from "../../src/model/config_schema.ts";
 import { NO_USAGE, type ProcessInfo } from "../../src/model/process_info.ts";
 import { LoneProcess } from "../process/lone_process.ts";
 import { waitFor } from "../support/wait_for.ts";
+import { hintOf } from "../support/hint_of.ts";
+import { commandHint } from "../../src/model/hint.ts";
 
 const NOW = Date.parse("2026-01-02T03:04:05Z");
 const ENDED = { code: null, signal: "SIGTERM", at: new Date(NOW - 5000) };
@@ -72,10 +74,10 @@ Deno.test("reasonsOf() explains that a job waits for its schedule", () => {
   assertEquals(reasonsOf(info({}, job), NOW).length, 1);
   const off = reasonsOf(info({ state: "stopped", pid: 0 }, job), NOW, { isOff: true });
   assertEquals(off[1], "does not start by itself, its schedule is off: 0 3 * * *");
-  assertEquals(hintsOf(info({ state: "crashed" }, job)).at(-1), "procsup cron run api");
+  assertEquals(hintsOf(info({ state: "crashed" }, job)).at(-1), commandHint("cron run", "api"));
   assertEquals(
     hintsOf(info({ state: "stopped" }, job), { isOff: true }).at(-1),
-    "procsup cron start api",
+    commandHint("cron start", "api"),
   );
 });
 
@@ -105,9 +107,9 @@ Deno.test("runWithError() returns the run whose failure led to the state, if any
 
 Deno.test("portHint() explains port sharing to an app whose port was taken", () => {
   const hint = (config: object, line: string) =>
-    portHint(info({}, config).config, ["starting", line]);
+    hintOf({ hint: portHint(info({}, config).config, ["starting", line]) });
   const taken = "Error: listen EADDRINUSE: address already in use :::8080";
-  const shares = /^Instances .* --socket 8080, in a file by sockets/;
+  const shares = /^Its instances can share .*: procsup restart api --socket 8080$/;
   assertMatch(hint({ instances: 2 }, taken)!, shares);
   assertMatch(hint({ instances: 2, sockets: ["3777"] }, taken)!, shares);
   assertMatch(
@@ -116,7 +118,7 @@ Deno.test("portHint() explains port sharing to an app whose port was taken", () 
   );
   assertMatch(hint({}, taken)!, /^Another program has the port.* --socket 8080$/);
   assertMatch(hint({}, "  code: 'EADDRINUSE',\n  port: 3105")!, / --socket 3105$/);
-  assertMatch(hint({}, "OSError: [Errno 98] Address already in use")!, /--socket HOST:PORT$/);
+  assertMatch(hint({}, "OSError: [Errno 98] Address already in use")!, /--socket <port>$/);
   assertEquals(hint({ instances: 2 }, "listening on :::8080"), undefined);
 });
 
@@ -131,12 +133,12 @@ Deno.test("takenPortHint() recognizes a server that exits silently, unless a use
   await waitFor(() => lone.state === "stopped");
   assertEquals(
     hint(),
-    `Port ${port}, its PORT, is in use: some servers then exit without an error`,
+    { text: `Port ${port}, its PORT, is in use: some servers then exit without an error` },
   );
   assertEquals(hintsOf(lone.process.info(), { port: hint() })[0], hint());
   const error = `listen tcp :${port}: bind: address already in use`;
   assertMatch(
-    takenPortHint(lone.process, { errorLine: error, lastOutput: [] })!,
+    takenPortHint(lone.process, { errorLine: error, lastOutput: [] })!.text!,
     /^Another program has/,
   );
   await lone.process.stop();
@@ -144,6 +146,9 @@ Deno.test("takenPortHint() recognizes a server that exits silently, unless a use
 });
 
 Deno.test("hintsOf() refers to the events of an app that runs again", () => {
-  assertEquals(hintsOf(info({ lastExit: null })), ["procsup logs api -f"]);
-  assertEquals(hintsOf(info({ lastExit: ENDED })).at(-1), "procsup events api --since 24h");
+  assertEquals(hintsOf(info({ lastExit: null })), [commandHint("logs", "api", { follow: true })]);
+  assertEquals(
+    hintsOf(info({ lastExit: ENDED })).at(-1),
+    commandHint("events", "api", { since: "24h" }),
+  );
 });

@@ -10,6 +10,24 @@ import { PAGES } from "../../src/docs/pages.ts";
 import { ERROR_TABLE } from "../../src/model/errors.ts";
 import { ROOT } from "./examples.ts";
 
+/** The commands that hints name as data, as words of a command line, with `x` for values. */
+function hintCommandsIn(code: string): string[] {
+  const called = code.matchAll(
+    /commandHint\(\s*"([a-z ]+)"(?:,\s*([^,{}()]+))?(?:,\s*(\{[^}]*\}))?/g,
+  );
+  const literal = code.matchAll(
+    /command: \{\s*verb: "([a-z ]+)"(?:,\s*target: ([^,{}]+))?[^{}]*?(?:flags: (\{[^}]*\}))?,?\s*\}/g,
+  );
+  return [...called, ...literal].map(([, verb, target = "", flags = ""]) => {
+    const word = /^"([a-z]+)"$/.exec(target.trim())?.[1] ?? "x";
+    const given = [...flags.matchAll(/([a-z-]+)"?(?:: ([^,}]+))?/g)].map(([, name, value = "x"]) =>
+      `--${name}${value.trim() === "true" ? "" : " 1"}`
+    );
+    const named = target === "" || target === "undefined" ? [] : [word];
+    return [verb, ...named, ...given].join(" ");
+  });
+}
+
 function* sources(folder: string): Generator<string> {
   for (const { name, isDirectory } of Deno.readDirSync(folder)) {
     const path = `${folder}/${name}`;
@@ -41,7 +59,8 @@ Deno.test("every command and help page in a message or hint of the program exist
   const said = new Set<string>();
   let found = 0;
   for (const path of sources(`${ROOT}src`)) {
-    for (const text of commandsIn(Deno.readTextFileSync(path))) {
+    const code = Deno.readTextFileSync(path);
+    for (const text of [...commandsIn(code), ...hintCommandsIn(code)]) {
       const words = text.split(" ");
       const file = path.slice(ROOT.length);
       found++;

@@ -24,7 +24,7 @@ Deno.test("every command reports which daemon hangs, and what to do", async () =
       const which = COMMANDS[index]!.join(" ");
       assertEquals([which, code, stdout], [which, 5, ""]);
       const what = `error: The daemon of home "${daemon.home}" (pid ${daemon.pid}) does not answer`;
-      const hint = `  hint: To find out more: procsup doctor --home ${daemon.home}`;
+      const hint = `  hint: procsup doctor --home ${daemon.home}`;
       // Reported once, however many processes were to be stopped.
       assertEquals(stderr, `${what}\n${hint}\n  more: procsup help faults\n`, which);
     }

@@ -118,7 +118,7 @@ Deno.test("a server that exits with 0 without an error gets a hint that its PORT
   using listener = Deno.listen({ port: 0 });
   const PORT = `${listener.addr.port}`;
   const hintOf = async (name: string, env: Record<string, string>) =>
-    (await daemon.startScript(name, "exit 0", { env, wait: true })).results[0]!.hint;
+    (await daemon.startScript(name, "exit 0", { env, wait: true })).results[0]!.hint?.text;
   // As express 5 does.
   assertStringIncludes((await hintOf("taken", { PORT }))!, `Port ${PORT}, its PORT, is in use`);
   assertStringIncludes((await hintOf("plain", {}))!, "restart_policy never");

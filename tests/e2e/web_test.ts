@@ -134,7 +134,7 @@ async function assertVerbs(web: TestWeb, first: number): Promise<void> {
     error: "process not found",
     code: "process_not_found",
   }]);
-  assertStringIncludes(hint, 'Nothing matches "app"');
+  assertStringIncludes(hint.text, 'Nothing matches "app"');
 }
 
 Deno.test("REST stops with a grace period of five seconds, or the requested one", async () => {

@@ -14,7 +14,7 @@ Deno.test("REST shows and tests webhooks, and never a URL or a secret", async ()
   const none = await web.ask("POST", `${W}/test`);
   assertEquals([none.status, none.body], [404, {
     ...{ error: "No webhook is configured", code: "not_found" },
-    hint: "procsup webhook set <name> --url <url>",
+    hint: { command: { verb: "webhook set", target: "<name>", flags: { url: "<url>" } } },
   }]);
 
   const word = `w${crypto.randomUUID()}`;

@@ -2,7 +2,7 @@
 
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { Client } from "../../src/client.ts";
-import { Manager, ProcessHost, ProcsupError, StartFailedError } from "../../src/mod.ts";
+import { hintText, Manager, ProcessHost, ProcsupError, StartFailedError } from "../../src/mod.ts";
 import { TestDaemon } from "../support/procsup.ts";
 import { tempHome } from "../support/temp_home.ts";
 import { waitFor } from "../support/wait_for.ts";
@@ -294,12 +294,12 @@ async function configurations(host: ProcessHost): Promise<void> {
 async function words(host: ProcessHost): Promise<void> {
   const told = async (config: object) => {
     const error = await assertRejects(() => host.start({ ...sleeper("x"), ...config }));
-    const { message, hint = "", field = "" } = error as ProcsupError;
-    return [message, hint, field] as const;
+    const { message, hint, field = "" } = error as ProcsupError;
+    return [message, hint && hintText(hint), field] as const;
   };
   assertEquals(await told({ maxRestrts: 3 }), [
     'Unknown key "maxRestrts": did you mean "maxRestarts"?',
-    "",
+    undefined,
     "maxRestrts",
   ]);
   assertEquals(
@@ -424,9 +424,9 @@ async function words(host: ProcessHost): Promise<void> {
     assertEquals([error.code, error.message.includes("/config")], ["invalid_config", false]);
   }
   const [, taken] = await told({});
-  assertEquals(taken, 'Choose another name, or run: restart("x")');
+  assertEquals(taken, 'Choose another name, or restart it: restart("x")');
   const gone = await assertRejects(async () => await host.inspect("nothing"), ProcsupError);
-  assertEquals(gone.hint, 'Nothing matches "nothing"; list() shows all processes');
+  assertEquals(hintText(gone.hint!), 'Nothing matches "nothing"; see all processes: list()');
   await host.remove("x");
   const dies = shell("x", "echo max_restarts >&2; exit 3", { restartPolicy: "never" });
   const failed = await assertRejects(() => host.start(dies, { wait: true }), StartFailedError);

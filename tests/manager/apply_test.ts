@@ -335,7 +335,10 @@ Deno.test("plan() explains how to fix an app that cannot start", async () => {
     ProcsupError,
     "is not executable",
   );
-  assertEquals(error.hint, `Run chmod +x ${test.home}/backup.sh, or set runtime or interpreter`);
+  assertEquals(
+    error.hint?.text,
+    `Run chmod +x ${test.home}/backup.sh, or set runtime or interpreter`,
+  );
 });
 
 Deno.test("runBulk() reports a failed start even if its last output cannot be read", async () => {

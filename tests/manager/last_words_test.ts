@@ -36,11 +36,14 @@ Deno.test("a port that procsup holds for the app itself is no port in use", () =
     const process = { config: parseConfig(words), snapshot: ended } as unknown as ManagedProcess;
     return takenPortHint(process, { errorLine: undefined, lastOutput: [] });
   };
-  assertStringIncludes(hint([])!, `Port ${port}, its PORT, is in use`);
+  assertStringIncludes(hint([])!.text!, `Port ${port}, its PORT, is in use`);
   assertEquals(hint([`127.0.0.1:${port}`]), undefined);
   const said = [`Error: listen EADDRINUSE: address already in use 127.0.0.1:${port}`];
   assertEquals(
-    portHint({ instances: 1, sockets: [port] }, said),
-    `Port ${port} is among its sockets: it inherits the socket from descriptor 3 on, and opens none`,
+    portHint({ name: "api", instances: 1, sockets: [port] }, said),
+    {
+      text:
+        `Port ${port} is among its sockets: it inherits the socket from descriptor 3 on, and opens none`,
+    },
   );
 });

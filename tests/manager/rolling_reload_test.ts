@@ -477,7 +477,7 @@ Deno.test("a configuration is given to one app as a whole", async () => {
   assertThrows(() => appOfAll(fake.registry, [...api, other]), ProcsupError, 'to "api", "web"');
   const error = assertThrows(() => appOfAll(fake.registry, [api[1]!]), ProcsupError);
   assertEquals(
-    [error.code, error.message, error.hint],
+    [error.code, error.message, error.hint?.text],
     [
       "bad_request",
       '"api:1" is one of 2 instances: their configuration is that of the app',

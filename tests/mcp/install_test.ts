@@ -106,7 +106,7 @@ Deno.test("completion offers every client that procsup mcp install supports", as
   const source = { commands: COMMANDS, names: () => Promise.resolve([]) };
   const offered = (await candidates(["mcp", "install", ""], source)).map(({ word }) => word);
   const { hint } = assertThrows(() => mcpClient("-"), ProcsupError);
-  assertEquals(hint, `Expected one of ${offered.join(", ")}`);
+  assertEquals(hint?.text, `Expected one of ${offered.join(", ")}`);
 });
 
 Deno.test("procsup mcp install names the portable executable, not its unpacked files", async () => {

@@ -154,7 +154,7 @@ Deno.test("tools of one daemon", async (t) => {
     );
     assertStringIncludes(
       await refusal(client, "get_status", { target: "nothing" }),
-      "list_apps shows all processes",
+      "see all processes: list_apps",
     );
     const unknown = await client.callTool({ name: "no_such_tool", arguments: {} })
       .then(() => "worked", String);

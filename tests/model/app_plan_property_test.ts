@@ -106,7 +106,10 @@ function checkReleased(life: Life, { generation, undoes, result }: Release): voi
   const [failed, back] = [specOf(app, undoes), specOf(app, generation)];
   for (const { id, draining, ...one } of life.instances) {
     const goesOn = result === "failed" && one.isUp && one.generation >= undoes;
-    assert(goesOn || !draining.includes(undoes), `a failed run of instance ${id} is still being ended`);
+    assert(
+      goesOn || !draining.includes(undoes),
+      `a failed run of instance ${id} is still being ended`,
+    );
     const runs = one.state === "serving" || one.state === "starting";
     if (result !== "done" || !runs || one.isLeaving || isSame(failed, back)) continue;
     assert(one.generation !== undoes, `instance ${id} runs what was rolled back`);

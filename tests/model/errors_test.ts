@@ -22,7 +22,7 @@ Deno.test("ProcsupError carries its code, hint and cause", () => {
   const error = new ProcsupError("timeout", "Too late", { hint: "Wait longer", cause });
   assert(error instanceof Error);
   assertEquals([error.name, error.code, error.message], ["ProcsupError", "timeout", "Too late"]);
-  assertEquals([error.hint, error.cause], ["Wait longer", cause]);
+  assertEquals([error.hint, error.cause], [{ text: "Wait longer" }, cause]);
   assertEquals("cause" in new ProcsupError("timeout", "Too late"), false);
 });
 

@@ -8,6 +8,7 @@ import {
   AmbiguousTargetError,
   resolveTarget,
 } from "../../src/model/target.ts";
+import { hintOf } from "../support/hint_of.ts";
 
 function process(numericId: number, name: string, rest: Partial<Addressable> = {}): Addressable {
   return {
@@ -114,13 +115,13 @@ Deno.test("resolveTarget() reports that no such process exists, and suggests one
     assertEquals([error.code, error.message], ["process_not_found", "process not found"], target);
   }
   const near = assertThrows(() => resolveTarget("apu", ALL), ProcsupError);
-  assertMatch(near.hint ?? "", /did you mean "api"/);
+  assertMatch(near.hint?.text ?? "", /did you mean "api"/);
   for (const far of ["xyzzy", "."]) {
     const error = assertThrows(
       () => resolveTarget(far, [...ALL, { ...API, name: "a" }]),
       ProcsupError,
     );
-    assertMatch(error.hint ?? "", /procsup list/);
+    assertMatch(hintOf(error) ?? "", /procsup list/);
   }
   for (const wrong of ["", "\ud800", 0, undefined]) {
     const error = assertThrows(() => resolveTarget(wrong as string, ALL), ProcsupError);
@@ -137,7 +138,8 @@ Deno.test("ambiguous() names the matches when one process was meant", () => {
 Deno.test("resolveTarget() explains how to write a namespace or tag when given its name or supervisord's form", () => {
   const all = [API, WEB_0];
   const hint = (target: string) =>
-    assertThrows(() => resolveTarget(target, all), ProcsupError).hint?.match(/mean "(.*)"\?$/)?.[1];
+    assertThrows(() => resolveTarget(target, all), ProcsupError).hint?.text?.match(/mean "(.*)"\?$/)
+      ?.[1];
   assertEquals(["shop", "shop:", "shop:none"].map(hint), Array(3).fill("ns:shop"));
   assertEquals([hint("front"), hint("front:web"), hint("ns:none")], [
     ...["tag:front", undefined, undefined],

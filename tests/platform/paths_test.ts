@@ -20,5 +20,5 @@ Deno.test("prepareHome() names a home whose folders cannot be made, or that is o
   const open = `${temp.path}/it's open`;
   Deno.mkdirSync(open);
   Deno.chmodSync(open, 0o770);
-  assertEquals(refusal(open).hint, `chmod 700 '${temp.path}/it'\\''s open'`);
+  assertEquals(refusal(open).hint?.text, `chmod 700 '${temp.path}/it'\\''s open'`);
 });

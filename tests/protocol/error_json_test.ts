@@ -14,6 +14,12 @@ Deno.test("errorOf() restores the error that errorJson() described, with all its
   const errors = [
     new ProcsupError("name_taken", 'The name "a" is taken'),
     new ProcsupError("wrong_state", "No", { hint: "Do that" }),
+    new ProcsupError("wrong_state", "No", {
+      hint: {
+        text: "Run it",
+        command: { verb: "scale", target: "a b", args: ["+1"], flags: { home: "/x", wait: true } },
+      },
+    }),
     new ProcsupError("invalid_config", 'Invalid "cwd"', { field: "cwd" }),
     notFound("ai", [{ name: "api" }]),
     ambiguous("a", [{ id: "a1".repeat(16), name: "x" }, { id: "a2".repeat(16), name: "y" }]),

@@ -118,7 +118,7 @@ Deno.test("commandLine() rejects a file that nothing can run", () => {
   for (const entrypoint of ["./data.txt", "plain"]) {
     const error = refusal(box, box.config(entrypoint));
     assertStringIncludes(error.message, "is not executable");
-    assertStringIncludes(error.hint!, "runtime or interpreter");
+    assertStringIncludes(error.hint!.text!, "runtime or interpreter");
   }
   assertStringIncludes(refusal(box, box.config("./folder")).message, "is a folder");
   const ruby = refusal(box, box.config("folder", { runtime: "ruby" }));
@@ -163,7 +163,7 @@ Deno.test("commandLine() names a shebang that the system cannot follow", () => {
       () => commandLine(box.config("my run"), { path: box.bin }),
       ProcsupError,
     );
-    return `${error.message}; ${error.hint}`;
+    return `${error.message}; ${error.hint?.text}`;
   };
   const crlf = refused("#!/bin/sh\r\nexit\r\n");
   assertMatch(crlf, /app\/my run" has lines that end in CRLF.*; sed -i .* '\/.*app\/my run'$/);
@@ -185,5 +185,5 @@ Deno.test("commandLine() uses the Python of the folder's virtual environment, un
 
 Deno.test("commandLine() explains how to write a command line that was given as entrypoint", () => {
   using box = new Sandbox();
-  assertMatch(refusal(box, box.config("node x.js")).hint!, /command: "node x\.js"/);
+  assertMatch(refusal(box, box.config("node x.js")).hint!.text!, /command: "node x\.js"/);
 });

@@ -46,7 +46,7 @@ Deno.test("commandLine() falls back to Deno when Node.js lacks tsx, or explains 
     ProcsupError,
     "without tsx",
   );
-  assertMatch(error.hint!, /npm i -D tsx/);
+  assertMatch(error.hint!.text!, /npm i -D tsx/);
 });
 
 Deno.test("commandLine() asks Node.js for its version once, and again when it was replaced", () => {

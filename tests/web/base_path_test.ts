@@ -6,6 +6,8 @@ import { TrustedProxies } from "../../src/web/trusted_proxies.ts";
 import { waitFor } from "../support/wait_for.ts";
 import { signIn } from "../support/web.ts";
 import { FakeWeb, TOKEN } from "./fake_backend.ts";
+import { hintOf } from "../support/hint_of.ts";
+import { type ProcsupError } from "../../src/model/errors.ts";
 
 const BASE = "/procsup";
 
@@ -122,7 +124,7 @@ Deno.test("SiteNames.check() takes an Origin without a port in Host by its name,
     try {
       names.check({ host, origin, fetchSite }, false);
     } catch (error) {
-      return error as Error & { hint?: string };
+      return error as ProcsupError;
     }
   };
   const good = [
@@ -143,7 +145,7 @@ Deno.test("SiteNames.check() takes an Origin without a port in Host by its name,
   ] as const;
   for (const [host, origin, fetchSite, words] of bad) {
     const error = refused(host, origin, fetchSite);
-    assertMatch(`${error?.message} ${error?.hint}`, words, `${host} ${origin}`);
+    assertMatch(`${error?.message} ${error && hintOf(error)}`, words, `${host} ${origin}`);
     assertEquals(error?.hint === undefined, false);
   }
   // Here browsers send no port themselves.

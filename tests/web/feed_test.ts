@@ -291,7 +291,7 @@ Deno.test("Feed answers invalid and unknown messages with an error", async () =>
     const { error, hint } = client.got.at(-1);
     const near = type === '"opn_log"' ? ': did you mean "open_log"?' : "";
     assertEquals(error, `Unknown message ${type}${near}`);
-    assertEquals(hint, "Known: ping, subscribe, unsubscribe, open_log, close_log");
+    assertEquals(hint.text, "Known: ping, subscribe, unsubscribe, open_log, close_log");
   }
   for (
     const [mistake, error] of [
@@ -366,7 +366,7 @@ Deno.test("Feed explains an unknown target, as every other surface", () => {
   client.say({ type: "subscribe", topics: ["events"], target: "nope" });
   assertEquals(client.got.at(-1), {
     ...{ type: "error", error: "process not found", code: "process_not_found" },
-    hint: 'Nothing matches "nope"; procsup list shows all processes',
+    hint: { text: 'Nothing matches "nope"; see all processes', command: { verb: "list" } },
   });
   client.left();
 });

@@ -61,7 +61,7 @@ Deno.test("webApp() answers exactly as documented for an unknown process", async
   await using web = new FakeWeb();
   const { status, body: { hint, ...body } } = await web.ask("GET", `${P}/ghost`);
   assertEquals([status, body], [404, { error: "process not found", code: "process_not_found" }]);
-  assertStringIncludes(hint, 'Nothing matches "ghost"');
+  assertStringIncludes(hint.text, 'Nothing matches "ghost"');
 });
 
 Deno.test("webApp() rejects invalid requests, and does nothing", async () => {

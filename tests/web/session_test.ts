@@ -6,6 +6,7 @@ import { FakeClock } from "../support/fake_clock.ts";
 import { waitFor } from "../support/wait_for.ts";
 import { signIn, TestSession } from "../support/web.ts";
 import { FakeWeb, TOKEN } from "./fake_backend.ts";
+import { hintOf } from "../support/hint_of.ts";
 
 const SESSION = "/api/v1/session";
 
@@ -105,7 +106,7 @@ Deno.test("the answer without a valid token sends nobody to the owner's token", 
   const { status, body } = await web.ask("GET", "/api/v1/processes", { token: "ps_00" });
   assertEquals([status, body.code], [401, "unauthorized"]);
   assertEquals(
-    body.hint,
+    hintOf(body),
     "Ask the owner of the daemon for one: procsup token create <name> --role read",
   );
 });

@@ -8,6 +8,7 @@ import type { CommandContext } from "../command.ts";
 import { connect } from "../connect.ts";
 import { type Output, terminalSize } from "../output.ts";
 import { onSignals } from "../top/terminal.ts";
+import { commandHint } from "../../model/hint.ts";
 
 /** Connects the terminal until a key detaches or the app ends; then returns the app's exit code. */
 export async function attach(context: CommandContext): Promise<number> {
@@ -54,7 +55,7 @@ function detachKey(word: string): string {
   const [, letter] = /^ctrl-([a-z@[\\\]^_])$/i.exec(word) ?? [];
   if (letter !== undefined) return String.fromCharCode(letter.toUpperCase().charCodeAt(0) & 31);
   const message = `Invalid --detach-key ${JSON.stringify(word)}: expected ctrl- and a letter or ]`;
-  throw new ProcsupError("bad_request", message, { hint: "procsup help attach" });
+  throw new ProcsupError("bad_request", message, { hint: commandHint("help", "attach") });
 }
 
 /** Changes the size of an app's terminal twice: the app draws its screen again. */

@@ -20,6 +20,7 @@ import { connect, withDaemonStarted } from "../connect.ts";
 import { counted } from "../human.ts";
 import { printData, writeMessage } from "../output.ts";
 import { withProcesses } from "../progress.ts";
+import { hintLine } from "../report_error.ts";
 import { noteFromShell, printFailures, printResults } from "../results.ts";
 import { refuseMore, verbIn } from "../unknown_word.ts";
 
@@ -114,7 +115,7 @@ async function refuseProblems(
   const { problems, warnings } = await findingsIn(loaded, home);
   throwProblems(problems);
   for (const { message, hint } of warnings) {
-    output.note(`warning: ${message}${hint === undefined ? "" : `\n  hint: ${hint}`}`);
+    output.note(`warning: ${message}${hint === undefined ? "" : `\n${hintLine(hint)}`}`);
   }
   return warnings.map(({ message }) => message);
 }

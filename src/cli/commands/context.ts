@@ -20,6 +20,7 @@ import { printDone } from "../output.ts";
 import { refuseUseless } from "./export.ts";
 import { engineIn, machineIn } from "../target_flags.ts";
 import { refuseFlags, refuseMore, verbIn } from "../unknown_word.ts";
+import { commandHint } from "../../model/hint.ts";
 
 type Verb = (context: CommandContext, words: readonly string[]) => Promise<void>;
 
@@ -87,7 +88,7 @@ async function remove({ output }: CommandContext, [name]: readonly string[]): Pr
 function known(contexts: Contexts["contexts"], name: string | undefined): string {
   if (name !== undefined && Object.hasOwn(contexts, name)) return name;
   const message = name === undefined ? "Name a context" : `No context "${name}"`;
-  throw new ProcsupError("not_found", message, { hint: "procsup context list" });
+  throw new ProcsupError("not_found", message, { hint: commandHint("context list") });
 }
 
 type Row = Destination & { readonly name: string; readonly used: boolean };

@@ -10,6 +10,7 @@ import { connect } from "../connect.ts";
 import { clockTime, humanDuration } from "../human.ts";
 import { type Output, printData, printDone } from "../output.ts";
 import { verbIn, wordAfter } from "../unknown_word.ts";
+import { commandHint } from "../../model/hint.ts";
 
 /** Runs a verb. `list` and `history` show all schedules if no name is given. */
 type Verb = (client: DaemonClient, output: Output, name?: string) => Promise<void>;
@@ -72,7 +73,9 @@ async function history(client: DaemonClient, output: Output, name?: string): Pro
 async function scheduled(client: DaemonClient, name: string): Promise<readonly CronJson[]> {
   const schedules = await client.call("cron_list", { name });
   if (schedules.length > 0) return schedules;
-  throw new ProcsupError("wrong_state", `No schedule: "${name}"`, { hint: "procsup cron list" });
+  throw new ProcsupError("wrong_state", `No schedule: "${name}"`, {
+    hint: commandHint("cron list"),
+  });
 }
 
 /** A run that is not over may be what makes the next one overdue. */

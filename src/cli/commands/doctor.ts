@@ -4,6 +4,7 @@
  */
 
 import { hasCode, ifPossible, ProcsupError } from "../../model/errors.ts";
+import { shellHint } from "../../model/hint.ts";
 import { isNewer, otherVersion, type Peer, VERSION } from "../../protocol/version.ts";
 import { dirname } from "@std/path";
 import { findUser } from "../../platform/users/as_user.ts";
@@ -108,7 +109,7 @@ async function checkFiles(client: DaemonClient): Promise<Finding[]> {
     // No file is applied.
     if (hasCode(error, "bad_request")) return [];
     if (!(error instanceof ProcsupError)) throw error;
-    return [wrong("files", error.message, error.hint)];
+    return [wrong("files", error.message, error.hint && shellHint(error.hint))];
   }
 }
 

@@ -9,6 +9,7 @@ import { connect } from "../connect.ts";
 import { clockTime } from "../human.ts";
 import { jsonLines, refuseWholeFormats } from "../output.ts";
 import { paintState } from "../paint.ts";
+import { commandHint } from "../../model/hint.ts";
 
 interface EventJson {
   readonly type: string;
@@ -29,7 +30,7 @@ export async function events(context: CommandContext): Promise<void> {
   refuseWholeFormats(output, "events");
   const follows = flags.on("follow");
   if (follows && flags.text("until") !== undefined) {
-    const hint = "procsup help events";
+    const hint = commandHint("help", "events");
     throw new ProcsupError("bad_request", "Cannot use --until with --follow", { hint });
   }
   const now = new Date().toISOString();

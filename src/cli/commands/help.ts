@@ -17,6 +17,7 @@ import { counted, stateSummary } from "../human.ts";
 import { styleOf } from "../paint.ts";
 import { wordWrap } from "../terminal_text.ts";
 import { meantHint } from "../unknown_word.ts";
+import { commandHint } from "../../model/hint.ts";
 
 /** Prints help on a command or topic, or the general help. */
 export async function help(context: CommandContext) {
@@ -35,7 +36,7 @@ export async function help(context: CommandContext) {
 function unknownTopic(commands: readonly Command[], word: string): ProcsupError {
   const known = [...commandWords(commands), ...Object.keys(PAGES)];
   return new ProcsupError("bad_request", `Unknown command or topic "${word}"`, {
-    hint: meantHint("procsup help ", word, known, "procsup help"),
+    hint: meantHint("procsup help ", word, known, commandHint("help")),
   });
 }
 

@@ -21,6 +21,7 @@ import {
 import { humanBytes } from "../../model/size.ts";
 import { type Output, printData } from "../output.ts";
 import { paintState } from "../paint.ts";
+import { hintLine } from "../report_error.ts";
 import { tryEach } from "../results.ts";
 
 /** Explains the state of a process. */
@@ -54,7 +55,7 @@ function printWhy(
   if (last_release !== undefined) {
     for (const line of releaseLines(last_release)) output.data(`  ${plainText(line)}`);
   }
-  for (const hint of hints) output.data(`  hint: ${plainText(hint)}`);
+  for (const hint of hints) output.data(hintLine(hint));
 }
 
 /** The last release of an app in lines; those after the first are about its failure. */

@@ -14,6 +14,7 @@ import { following, ndjson, unending } from "../../protocol/streams.ts";
 import { clockTime } from "../human.ts";
 import { lineFormat, LogPrinter } from "../log_printer.ts";
 import { jsonLines, refuseWholeFormats } from "../output.ts";
+import { commandHint } from "../../model/hint.ts";
 
 /** Prints the lines of the targets by time, with name prefixes if there are several processes. */
 export async function logs(context: CommandContext): Promise<void> {
@@ -44,7 +45,7 @@ async function group(context: CommandContext): Promise<void> {
   const { flags, output, positionals } = context;
   for (const flag of ["follow", "err", "out", "raw", "timestamps"]) {
     if (!flags.on(flag)) continue;
-    const hint = "procsup help logs";
+    const hint = commandHint("help", "logs");
     throw new ProcsupError("bad_request", `Cannot use --${flag} with --group`, { hint });
   }
   const { patterns = [], truncated, searched_since } = await connect(context).call("search_logs", {

@@ -13,6 +13,7 @@ import { placeOf } from "../config_flags.ts";
 import { fileHere, profileOf, refuseAppFlags, refuseFileFlags } from "../config_source.ts";
 import { lineFormat, LogPrinter } from "../log_printer.ts";
 import { startPayloads } from "../start_payload.ts";
+import { commandHint } from "../../model/hint.ts";
 
 /** Runs until the apps end, in a temporary home unless `--home` is given. */
 export async function run(context: CommandContext): Promise<number> {
@@ -110,7 +111,7 @@ async function what(context: CommandContext) {
 }
 
 function refusal(message: string): ProcsupError {
-  return new ProcsupError("bad_request", message, { hint: "procsup help run" });
+  return new ProcsupError("bad_request", message, { hint: commandHint("help", "run") });
 }
 
 /** Prints lines to the stream they came from, with name prefixes if there are several apps. */

@@ -18,7 +18,8 @@ import { nameTheFile, refuseFileFlags } from "../config_source.ts";
 import { withProcesses } from "../progress.ts";
 import { forEachTarget, noteFromShell, printResults, tryEach } from "../results.ts";
 import { isTargetForm } from "../../model/target.ts";
-import { commandHint, startPayloads } from "../start_payload.ts";
+import { onPathHint, startPayloads } from "../start_payload.ts";
+import { commandHint, type Hint } from "../../model/hint.ts";
 
 /** Starts everything named. The worst exit code wins. */
 export async function start(context: CommandContext): Promise<number> {
@@ -91,14 +92,14 @@ async function refuseNothing(
 }
 
 /** Suggests importing a compose file: its services need programs in place of images. */
-async function hintForFolder(cwd: string): Promise<string> {
+async function hintForFolder(cwd: string): Promise<Hint | string> {
   const { kindOf } = await import("../../config/file_kind.ts");
   const { COMPOSE_FILES } = await import("../../config/tools.ts");
   const names = (ifPossible(() => namesIn(cwd)) ?? []).sort();
   const compose = COMPOSE_FILES.find((name) => names.includes(name)) ??
     names.find((name) => kindOf(name) === "compose");
   return compose === undefined
-    ? "procsup init writes one; procsup help start"
+    ? commandHint("init")
     : `procsup import compose ${shellWord(compose)} --out procsup.yaml`;
 }
 
@@ -110,7 +111,7 @@ function missingThere(error: unknown, { target }: StartPayload, cwd: string): un
     near: error.near,
     hint: lookAt(target)?.isFile
       ? `Paths are those of that machine, and ${target} is on this one: copy it with scp or rsync`
-      : "Paths are on that machine: procsup help remote",
+      : { text: "Paths are on that machine", command: { verb: "help", target: "remote" } },
   });
 }
 
@@ -123,7 +124,7 @@ async function helped(
   if (!(error instanceof ProcsupError)) return error;
   const hint = command === undefined
     ? await hintFor(error, payload)
-    : commandHint(command.positionals);
+    : onPathHint(command.positionals);
   const missing = error.code === "process_not_found" && payload.target !== undefined;
   // What else is in it, such as the last output, is printed for programs.
   if (hint === undefined && !missing) return error;
@@ -136,8 +137,13 @@ async function helped(
 async function hintFor(
   error: ProcsupError,
   { target, name }: StartPayload,
-): Promise<string | undefined> {
-  if (error.code === "name_taken") return `Use another --name, or: procsup restart ${name}`;
+): Promise<Hint | string | undefined> {
+  if (error.code === "name_taken") {
+    return {
+      text: "Use another --name, or restart it",
+      command: { verb: "restart", target: String(name) },
+    };
+  }
   if (error.code !== "process_not_found" || target === undefined) return undefined;
   const found = lookAt(target);
   if (found?.isDirectory || (found?.isFile && isTargetForm(target))) {

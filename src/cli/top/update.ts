@@ -32,6 +32,7 @@ import {
 import { type Verb, type VerbCall, VERBS } from "./verbs.ts";
 import { scrollLimit } from "./view.ts";
 import { sortKeyAt } from "./view_table.ts";
+import { shellHint } from "../../model/hint.ts";
 
 /** The next state and effects to perform. */
 interface Update {
@@ -175,7 +176,7 @@ function acting(state: TopState, command: Extract<UserCommand, { type: "do" }>):
     return { state: { ...idle, prompt: { type: "confirm", question, call } }, effects: [] };
   } catch (error) {
     if (!(error instanceof ProcsupError)) throw error;
-    return refused(state, error.hint ?? error.message);
+    return refused(state, error.hint === undefined ? error.message : shellHint(error.hint));
   }
 }
 

@@ -14,6 +14,7 @@ import type { WebhookJson, WebhookTestJson } from "../../protocol/wire.ts";
 import type { Runner, RunnerParts } from "./runner.ts";
 import type { KeyedWebhook } from "./sender.ts";
 import { Turns } from "../../platform/concurrency.ts";
+import { commandHint } from "../../model/hint.ts";
 
 /** Interval of checking whether all deliveries are sent. */
 const DRAIN_POLL_MS = 20;
@@ -209,7 +210,7 @@ function mustHave(name: string | undefined, webhooks: readonly KeyedWebhook[]): 
   const names = webhooks.map(({ webhook }) => webhook.name);
   if (names.length === 0) {
     throw new ProcsupError("not_found", "No webhook is configured", {
-      hint: "procsup webhook set <name> --url <url>",
+      hint: commandHint("webhook set", "<name>", { url: "<url>" }),
     });
   }
   if (name === undefined || names.includes(name)) return;

@@ -220,7 +220,7 @@ export class Kubernetes extends Backend {
     if (kind === "Deployment") return found;
     throw new ProcsupError("wrong_state", `"${app}" is a ${kind}, which has no copies to replace`, {
       hint: kind === "CronJob"
-        ? "Its next run takes what procsup up applied"
+        ? "Its next run takes what was applied"
         : "It runs again when procsup up changes it",
     });
   }

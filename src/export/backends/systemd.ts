@@ -94,7 +94,7 @@ export class Systemd extends Backend {
       return names.map((name) => `${unitName(this.stack, name)}.service`);
     }
     throw new ProcsupError("wrong_state", `"${app}" has a timer, and no copies to replace`, {
-      hint: "Its next run takes what procsup up applied",
+      hint: "Its next run takes what was applied",
     });
   }
 
@@ -117,7 +117,10 @@ export class Systemd extends Backend {
     if (readFileIfAny(`${FOLDER}/${template}`) === undefined) {
       await this.#rowsOf(app);
       throw new ProcsupError("wrong_state", `"${app}" is one unit, and no template of units`, {
-        hint: "Set instances to 2 or more in the file, then: procsup up --on systemd",
+        hint: {
+          text: "Set instances to 2 or more in the file, and apply it",
+          command: { verb: "up", flags: { on: "systemd" } },
+        },
       });
     }
     const now = await this.#servicesOf(app);

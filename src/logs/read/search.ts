@@ -75,6 +75,6 @@ function nextTurn(): void {
 
 function tooLong(): ProcsupError {
   return new ProcsupError("timeout", "The search took too long", {
-    hint: "Limit it by since (--since), or search for plain text",
+    hint: "Limit it by since, or search for plain text",
   });
 }

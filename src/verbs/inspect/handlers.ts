@@ -26,6 +26,7 @@ import { describeBackground, foregroundAdvice } from "../../process/background.t
 import type { Background } from "../../platform/scan/process_group.ts";
 import { readySign } from "../../process/readiness.ts";
 import { lastWords, takenPortHint } from "../../manager/last_words.ts";
+import { commandHint, type Hint } from "../../model/hint.ts";
 
 export const INSPECT_HANDLERS: Handlers<keyof typeof INSPECT_VERBS> = {
   list: ({ supervisor }) => supervisor.list().map(processJson),
@@ -68,7 +69,7 @@ export const INSPECT_HANDLERS: Handlers<keyof typeof INSPECT_VERBS> = {
       hints: [
         ...process.journal.background === undefined
           ? []
-          : [foregroundAdvice(process.journal.background)],
+          : [{ text: foregroundAdvice(process.journal.background) }],
         ...hintsOf(info, { port, isOff }),
       ],
     };
@@ -332,17 +333,17 @@ function headline(info: ProcessInfo): string {
 /** Commands to run next, the most useful first. Pure. */
 export function hintsOf(
   { name, state, config, lastExit }: ProcessInfo,
-  { port, isOff = false }: { readonly port?: string | undefined; readonly isOff?: boolean } = {},
-): string[] {
+  { port, isOff = false }: { readonly port?: Hint | undefined; readonly isOff?: boolean } = {},
+): Hint[] {
   if (state === "running") {
-    const before = lastExit === null ? [] : [`procsup events ${name} --since 24h`];
-    return [`procsup logs ${name} -f`, ...before];
+    const before = lastExit === null ? [] : [commandHint("events", name, { since: "24h" })];
+    return [commandHint("logs", name, { follow: true }), ...before];
   }
-  const logs = [...(port === undefined ? [] : [port]), `procsup logs ${name} -n 50`];
-  if (config.cron === undefined) return [...logs, `procsup restart ${name}`];
+  const logs = [...(port === undefined ? [] : [port]), commandHint("logs", name, { lines: 50 })];
+  if (config.cron === undefined) return [...logs, commandHint("restart", name)];
   return [
-    ...(state === "stopped" ? [`procsup cron history ${name}`] : logs),
-    `procsup cron ${isOff ? "start" : "run"} ${name}`,
+    ...(state === "stopped" ? [commandHint("cron history", name)] : logs),
+    commandHint(isOff ? "cron start" : "cron run", name),
   ];
 }
 

@@ -17,6 +17,7 @@ import {
   duration,
   exit,
   flag,
+  hint,
   lineCount,
   nanoseconds,
   nothing,
@@ -215,7 +216,7 @@ export const INSPECT_VERBS = {
         z.optional(release),
         "The last change of its app, if any is on record; not its rollback",
       ),
-      hints: about(z.array(z.string()), "Commands that may help"),
+      hints: about(z.array(hint), "What may help"),
     }),
     rest: [{ method: "GET", path: "/processes/{id}/why", answers: "Why" }],
     mcp: {

@@ -15,7 +15,13 @@ export const PROCESS_HANDLERS: Handlers<keyof typeof PROCESS_VERBS> = {
     const answer = bulkResult("stopped", outcomes);
     const hinted = answer.results.map((result) =>
       on.has(result.name)
-        ? { ...result, hint: `its schedule stays on: procsup cron stop ${result.name}` }
+        ? {
+          ...result,
+          hint: {
+            text: "its schedule stays on",
+            command: { verb: "cron stop", target: result.name },
+          },
+        }
         : result
     );
     return { ...answer, results: hinted };

@@ -30,7 +30,10 @@ function started(
   const [first] = outcomes;
   if (first === undefined) {
     throw new ProcsupError("process_not_found", "process not found", {
-      hint: "There is no process yet; procsup start <script> makes one",
+      hint: {
+        text: "There is no process yet; make one",
+        command: { verb: "start", target: "<script>" },
+      },
     });
   }
   return { ...processJson(infoOf(first)), results: results(outcomes) };

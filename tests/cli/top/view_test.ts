@@ -95,7 +95,12 @@ Deno.test("view() shows control sequences of apps as text", () => {
       scene.update({ type: "log", source, begins: true, skipped: true, lines: [line, line] });
       scene.update({ type: "done", text: evil, bad: true });
       scene.update({ type: "lost", reason: evil, now: NOW });
-      const why = { process: hostile, reasons: [evil], last_output: [evil], hints: [evil] };
+      const why = {
+        process: hostile,
+        reasons: [evil],
+        last_output: [evil],
+        hints: [{ text: evil }],
+      };
       scene.keys(keys);
       scene.update({ type: "why", why });
       for (const shown of scene.screen) {
