@@ -124,8 +124,9 @@ function rowText({ place, kind, load, seconds, serving, record, problems }: Row)
   ]);
 }
 
+const lanes = Number(options.lanes ?? 2);
+
 async function everyKind(): Promise<Row[]> {
-  const lanes = Number(options.lanes ?? 2);
   await using daemon = await TestDaemon.start();
   const rows = places.flatMap((place) => kinds.map((kind) => ({ place, kind })));
   return await fewAtATime(
@@ -135,28 +136,33 @@ async function everyKind(): Promise<Row[]> {
   );
 }
 
-/** Releases one after the other, with the daemon killed at a random moment of each. */
+/** Releases with the daemon killed at a random moment of each; each lane has a daemon of its own. */
 async function killed(times: number): Promise<Row[]> {
   const random = new Random(Number(options.seed ?? 1));
-  await using daemon = await TestDaemon.start();
+  const rest = Array.from({ length: times }, () => ({
+    ...{ place: random.pick(places), kind: random.pick(kinds), wait: random.whole(0, 6000) },
+  }));
   const rows: Row[] = [];
-  for (let n = 0; n < times; n++) {
-    const [place, kind] = [random.pick(places), random.pick(kinds)];
-    const wait = random.whole(0, 6000);
-    rows.push(
-      await inPlace(daemon, place, kind, async (scene) => {
-        // The daemon does not live to answer.
-        const answer = scene.deploy(kind).catch(() => {});
-        await waitFor(async () => (await scene.record()).length > 0, { what: "the release" });
-        await Promise.race([answer, sleep(wait)]);
-        await daemon.kill();
-        await daemon.run();
-        await scene.settled(kind);
-        return undefined;
-      }),
-    );
-  }
+  await Promise.all(Array.from({ length: lanes }, async () => {
+    await using daemon = await TestDaemon.start();
+    for (let one; (one = rest.shift()) !== undefined;) {
+      const { place, kind, wait } = one;
+      rows.push(await inPlace(daemon, place, kind, (scene) => cutOff(daemon, scene, kind, wait)));
+    }
+  }));
   return rows;
+}
+
+/** Resolves when the next daemon has ended a release that the first one was killed in. */
+async function cutOff(daemon: TestDaemon, scene: Scene, kind: Kind, wait: number) {
+  // The daemon does not live to answer.
+  const answer = scene.deploy(kind).catch(() => {});
+  await waitFor(async () => (await scene.record()).length > 0, { what: "the release" });
+  await Promise.race([answer, sleep(wait)]);
+  await daemon.kill();
+  await daemon.run();
+  await scene.settled(kind);
+  return undefined;
 }
 
 const titles = ["place", "release", "requests", "failed", "retried", "bad", "seconds", "max ms"];

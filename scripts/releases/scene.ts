@@ -16,9 +16,9 @@ export interface Place {
   readonly instances: number;
 }
 
-/** Of these servers only that of Python shares its own port with its successor. */
+/** The Node.js of these tests cannot share its own port with its successor (`reusePort`: 23.1). */
 export function isPossible({ runtime, ports, overlap }: Place): boolean {
-  return !overlap || ports === "shared" || runtime === "python";
+  return !overlap || ports === "shared" || runtime !== "node";
 }
 
 export function placeText({ runtime, ports, overlap, instances }: Place): string {
@@ -89,18 +89,21 @@ export class Scene {
 
   /** How its releases ended, on record: a rollback is part of the one that it undoes. */
   async record(): Promise<string[]> {
-    const releases = await this.#daemon.client.call("releases", { target: this.name });
-    return releases.filter(({ undoes }) => undoes === undefined)
+    return (await this.#releases()).filter(({ undoes }) => undoes === undefined)
       .map(({ result }) => result ?? "under way");
   }
 
-  /** Resolves when the instances have the release that must stay, however the daemon got there. */
+  async #releases() {
+    return await this.#daemon.client.call("releases", { target: this.name });
+  }
+
+  /** Resolves when the release is over, and the instances have the one that must stay. */
   async settled({ name, isGood }: Kind): Promise<void> {
     const expected = isGood ? name : "old";
-    await waitFor(async () => (await this.serving()).every((kind) => kind === expected), {
-      what: `${expected} everywhere`,
-      timeoutMs: 90_000,
-    });
+    const isOver = async () => (await this.#releases()).every(({ result }) => result !== null);
+    const isRight = async () => (await this.serving()).every((kind) => kind === expected);
+    const isSettled = async () => await isOver() && await isRight();
+    await waitFor(isSettled, { what: `${expected} everywhere`, timeoutMs: 90_000 });
   }
 
   async delete(): Promise<void> {
@@ -121,20 +124,12 @@ export class Scene {
     const url = `http://127.0.0.1:${this.#port}/`;
     const often = { interval: "1s", timeout: "3s", retries: 2 };
     const isShared = ports === "shared";
-    const file = runtime === "python"
-      ? "app.py"
-      : runtime === "deno" && !isShared
-      ? "app.ts"
-      : "app.mjs";
+    // Deno shares a port of its own only with this flag.
+    const program = runtime === "deno" && !isShared
+      ? { entrypoint: Deno.execPath(), args: ["run", "-A", "--unstable-net", `${folder}/app.ts`] }
+      : { entrypoint: `${folder}/${runtime === "python" ? "app.py" : "app.mjs"}`, runtime };
     return {
-      ...{
-        name: this.name,
-        entrypoint: `${folder}/${file}`,
-        runtime,
-        cwd: "/",
-        instances,
-        overlap,
-      },
+      ...{ name: this.name, ...program, cwd: "/", instances, overlap },
       env: this.#env(),
       ...isShared ? { sockets: [`127.0.0.1:${this.#port}`] } : { increment_env: ["PORT"] },
       health_check: isShared

@@ -1,4 +1,4 @@
-// A server of Deno with a port of its own. It drains at SIGTERM, except where it hangs.
+// A server of Deno with a port of its own, which it shares with its successor. It drains at SIGTERM, except where it hangs.
 const { KIND = "old", PORT, ACCEPTED } = Deno.env.toObject();
 const begun = Date.now();
 
@@ -13,7 +13,7 @@ function answer(_: Request, { remoteAddr }: Deno.ServeHandlerInfo<Deno.NetAddr>)
 }
 
 function listen(port: number): void {
-  const options = { port, hostname: "127.0.0.1", onListen() {} };
+  const options = { port, hostname: "127.0.0.1", reusePort: true, onListen() {} };
   const server = Deno.serve(options, answer);
   if (KIND === "hangs") return;
   Deno.addSignalListener("SIGTERM", () => void server.shutdown().then(() => Deno.exit()));
