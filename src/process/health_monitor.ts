@@ -172,7 +172,7 @@ function toRun(process: RunView, limits: Omit<ProbeOptions, "connect">): ProbeOp
   const { config, run, world, isReady } = process;
   const shared = new Set(sharedSockets(config)?.addresses.map(({ port }) => port));
   // Who answers instead must be known before the readiness timeout, which reports it.
-  const left = (config.listenTimeoutMs - process.uptimeMs) / 2;
+  const left = (config.listenTimeoutMs - process.watchedMs) / 2;
   const ms = isReady ? Infinity : Math.max(LEAST_CONNECT_MS, left);
   const connect: ProbeOptions["connect"] = (address, signal) => {
     const limit = AbortSignal.any([signal, timeoutSignal(ms)]);

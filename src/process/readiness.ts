@@ -9,10 +9,10 @@ import { isReadyByHealth } from "../model/transition_steps.ts";
 import type { Cancel } from "../platform/clock.ts";
 import type { Monitor, RunView } from "./run_view.ts";
 
-/** Interval in which an overdue timeout waits for the first look at an adopted run. */
-const FIRST_LOOK_MS = 100;
-
-/** Waits for readiness; posts `became_ready` or, at the timeout, `ready_timed_out`. */
+/**
+ * Waits for readiness; posts `became_ready` or, at the timeout, `ready_timed_out`. Time in which no
+ * daemon looked does not count: the run may have become ready meanwhile.
+ */
 export function awaitReadiness(process: RunView): Monitor {
   const { attempt, config, world } = process;
   const ready = () => {
@@ -21,34 +21,23 @@ export function awaitReadiness(process: RunView): Monitor {
   };
   const cancels: Cancel[] = [];
   const stop = () => cancels.forEach((cancel) => cancel());
-  let hasLooked = () => true;
-  const begun = world.clock.steady();
   const late = () => {
-    // It may have become ready while no daemon looked. A look may hang, or lack resources.
-    const isOver = world.clock.steady() - begun >= config.listenTimeoutMs;
-    if (process.isAdopted && !hasLooked() && !isOver) {
-      cancels.push(world.clock.after(FIRST_LOOK_MS, late));
-      return;
-    }
     stop();
     process.post({ type: "ready_timed_out", attempt, reason: lateness(process) });
   };
-  const left = (ms: number) => Math.max(0, ms - process.uptimeMs);
   if (config.readyDelayMs !== undefined) {
-    cancels.push(world.clock.after(left(config.readyDelayMs), ready));
+    const left = Math.max(0, config.readyDelayMs - process.uptimeMs);
+    cancels.push(world.clock.after(left, ready));
     return { stop };
   }
-  cancels.push(world.clock.after(left(config.listenTimeoutMs), late));
+  cancels.push(world.clock.after(config.listenTimeoutMs, late));
   if (config.readyLog !== undefined) {
     const watch = new LineWatch(process, config.readyLog, ready);
     cancels.push(() => watch.stop());
-    hasLooked = () => watch.hasLooked;
   } else if (config.healthCheck === undefined) {
     cancels.push(world.whenReady(process.run.runId, ready));
-  } else {
-    // The first successful health check makes it ready.
-    hasLooked = () => process.journal.checks.length > 0;
   }
+  // Otherwise the first successful health check makes it ready.
   return { stop };
 }
 
@@ -74,18 +63,11 @@ const POLL_MS = 50;
 /** Calls `found` at the first matching line of either log. */
 class LineWatch implements Monitor {
   readonly #logs: LogEntries[] = [];
-  /** Those whose existing lines have not been read yet. */
-  readonly #unread = new Set<LogEntries>();
   #isStopped = false;
 
   constructor(process: RunView, source: string, found: () => void) {
     this.#begin(process, source, found)
       .catch((error) => process.note(`cannot look for its ready_log: ${messageOf(error)}`));
-  }
-
-  /** Whether it has read, or failed to read, the lines that existed when it began. */
-  get hasLooked(): boolean {
-    return this.#unread.size === 0;
   }
 
   stop(): void {
@@ -100,7 +82,6 @@ class LineWatch implements Monitor {
       const from = process.run.outputFrom?.[stream] ?? 0;
       this.#logs.push(new LogEntries(path, { from, filter, pollMs: POLL_MS }));
     }
-    for (const log of this.#logs) this.#unread.add(log);
     await Promise.all(this.#logs.map((log) => this.#watch(log, found)));
   }
 
@@ -112,10 +93,8 @@ class LineWatch implements Monitor {
     };
     try {
       for await (const _ of log.stored(false)) return matched();
-      this.#unread.delete(log);
       for await (const _ of log.coming()) return matched();
     } finally {
-      this.#unread.delete(log);
       log.close();
     }
   }

@@ -338,6 +338,8 @@ export class RunController {
 
   #view({ pid, isReady, uptime, ...state }: RunParts): RunView {
     const process = this.#process;
+    const { clock } = this.#world;
+    const since = clock.steady();
     return {
       ...state,
       world: this.#world,
@@ -350,6 +352,9 @@ export class RunController {
       },
       get uptimeMs() {
         return uptime();
+      },
+      get watchedMs() {
+        return clock.steady() - since;
       },
       hookContext: () => this.#hooks.context(state.config),
       note: (message) => process.note(message),

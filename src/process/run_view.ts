@@ -20,6 +20,8 @@ export interface RunView {
   readonly logs: LogFiles;
   readonly isReady: boolean;
   readonly uptimeMs: number;
+  /** Since this daemon watches the run. */
+  readonly watchedMs: number;
   /** Resolves when it is ready. Rejects when `signal` is aborted. */
   untilReady(signal: AbortSignal): Promise<unknown>;
   hookContext(): HookContext;
@@ -35,7 +37,10 @@ export interface RunView {
 
 /** What differs between the current run of a process and a second one. */
 export type RunParts =
-  & Omit<RunView, "pid" | "isReady" | "uptimeMs" | "world" | "logs" | "hookContext" | "note">
+  & Omit<
+    RunView,
+    "pid" | "isReady" | "uptimeMs" | "watchedMs" | "world" | "logs" | "hookContext" | "note"
+  >
   & { pid(): Promise<number>; isReady(): boolean; uptime(): number };
 
 /** Works beside a run until stopped. */
