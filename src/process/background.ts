@@ -1,5 +1,6 @@
 /** Apps that become background processes, which a supervisor cannot watch: what to do about them. */
 
+import type { Listener } from "../platform/scan/listening_ports.ts";
 import type { Background } from "../platform/scan/process_group.ts";
 
 /** How to keep a program in the foreground, by the name of its process. */
@@ -29,6 +30,11 @@ const FOREGROUND: readonly (readonly [name: RegExp, how: string])[] = [
 /** `left pid 12 (nginx) in the background`. */
 export function describeBackground({ pid, name }: Background): string {
   return `left pid ${pid} (${name}) in the background`;
+}
+
+/** `pid 12 (nginx) still listens on port 80`. */
+export function describeListener({ pid, name, port }: Listener): string {
+  return `pid ${pid} (${name}) still listens on port ${port}`;
 }
 
 /** What to do about it, as a sentence without a full stop. */

@@ -2,6 +2,7 @@
 
 import type { HookName } from "../model/process_config.ts";
 import type { Run } from "../model/process_state.ts";
+import { type Listener, stillListening } from "../platform/scan/listening_ports.ts";
 import type { Background } from "../platform/scan/process_group.ts";
 
 export interface HookRun {
@@ -52,11 +53,20 @@ export class Journal {
   /** What the last run has left in the background, if anything. */
   background: Background | undefined;
 
+  /** Sockets on which the last run listened, and which other processes had after its end. */
+  leftSockets: ReadonlySet<string> = new Set();
+
+  /** Processes that still listen on a port of the last run. */
+  get listening(): readonly Listener[] {
+    return stillListening(this.leftSockets);
+  }
+
   /** The app was launched: the last output is that of this run. */
   launched({ outputFrom }: Run): void {
     this.outputFrom = outputFrom;
     this.unlaunched = undefined;
     this.background = undefined;
+    this.leftSockets = new Set();
   }
 
   /** The run ended: its output is now of more interest than that of a reload that failed before. */

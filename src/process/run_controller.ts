@@ -8,7 +8,7 @@ import { logFiles } from "../logs/write/log_files.ts";
 import { removeInput } from "../platform/launch/app_input.ts";
 import type { Child } from "../platform/launch/launcher.ts";
 import type { Background } from "../platform/scan/process_group.ts";
-import { describeBackground, foregroundAdvice } from "./background.ts";
+import { describeBackground, describeListener, foregroundAdvice } from "./background.ts";
 import { RunMonitors } from "./run_monitors.ts";
 import type { RunParts, RunView } from "./run_view.ts";
 import { Leftovers } from "./leftovers.ts";
@@ -262,13 +262,16 @@ export class RunController {
     this.#child = undefined;
     this.#end = undefined;
     const random = this.#world.random();
+    const { listening = [], ...over } = ended;
+    this.#hooks.journal.leftSockets = new Set(listening.map(({ socket }) => socket));
+    for (const listener of listening) this.#process.note(describeListener(listener));
     this.#process.post({
       type: "terminated",
       attempt,
       at: clock.now(),
       ranForMs,
       random,
-      ...ended,
+      ...over,
     });
     if (child !== undefined) this.#forget(child.run);
   }

@@ -4,6 +4,7 @@ import { messageOf } from "../model/errors.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
 import type { Exit } from "../model/process_info.ts";
 import type { Child } from "../platform/launch/launcher.ts";
+import type { Listener } from "../platform/scan/listening_ports.ts";
 import type { World } from "../platform/world.ts";
 
 /** How long an ended run's exit status may take to arrive. */
@@ -20,6 +21,8 @@ export interface Ended {
   readonly exit: Exit | null;
   /** Pids that could not be ended. */
   readonly left: readonly number[];
+  /** Processes that still have a socket on which it listened. */
+  readonly listening?: readonly Listener[];
   /** Set if it is unknown whether anything is left: the reason. */
   readonly problem?: string;
 }
@@ -81,13 +84,13 @@ export class RunEnd {
     this.#deadline = this.#world.clock.steady() + this.#graceMs;
     for (;;) {
       try {
-        const { killed, left } = await this.#world.terminate(
+        const { killed, left, listening = [] } = await this.#world.terminate(
           child.run,
           { signal: stopSignal, mode: stopMode },
           () => this.#deadline!,
           { isSent, sent },
         );
-        return { exit: await this.#exitOf(child, killed), left };
+        return { exit: await this.#exitOf(child, killed), left, listening };
       } catch (error) {
         // The system may be short of something for a moment, such as descriptors.
         if (this.#world.clock.steady() >= this.#deadline + RETRY_MS) {

@@ -3,6 +3,8 @@
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { cgroups } from "../../src/platform/scan/cgroup.ts";
 import { BY_OUR_NAMES } from "../support/link_library.ts";
+import { freePort } from "../support/http_load.ts";
+import { isInstalled } from "../support/installed.ts";
 import { outputOf } from "../support/output_of.ts";
 import { denoDir, isAlive, programLine, TestDaemon } from "../support/procsup.ts";
 import { tempHome } from "../support/temp_home.ts";
@@ -205,6 +207,49 @@ Deno.test("the exit of an app terminates the processes it hid, and removes its c
   await daemon.startScript("next", "exec sleep 1000");
   const path = `/sys/fs/cgroup${isV1() ? "/unified" : ""}${group}`;
   await waitFor(() => !exists(path), { what: "the group to be removed" });
+});
+
+/** Listens, and leaves its socket to a process that escapes from everything by which it is found. */
+const ESCAPING = `import os, resource, socket, sys, time
+port, base, file = int(sys.argv[1]), sys.argv[2], sys.argv[3]
+server = socket.create_server(("127.0.0.1", port))
+server.set_inheritable(True)
+while base and "/procsup/" not in open("/proc/self/cgroup").read(): time.sleep(0.01)
+if os.fork() == 0:
+  os.setsid()
+  child = os.getpid()
+  if os.fork(): os._exit(0)
+  while os.getppid() == child: time.sleep(0.01)
+  if base: open(base + "/cgroup.procs", "w").write(str(os.getpid()))
+  resource.setrlimit(10, (0, 0))
+  script = "import os, time; print(os.getpid(), file=open(%r, 'w')); time.sleep(1000)" % file
+  os.execve(sys.executable, [sys.executable, "-c", script], {})
+time.sleep(1000)
+`;
+
+Deno.test("stop tells which process that it cannot find still listens on a port of the app", {
+  ignore: Deno.build.os !== "linux" || !isInstalled("python3"),
+}, async () => {
+  await using daemon = await TestDaemon.start();
+  const [port, file, script] = [freePort(), `${daemon.home}/pid`, `${daemon.home}/app.py`];
+  Deno.writeTextFileSync(script, ESCAPING);
+  const base = hasGroups() ? `/sys/fs/cgroup${isV1() ? "/unified" : ""}` : "";
+  const argv = ["python3", script, String(port), base, file];
+  await daemon.cli("start", "--name", "app", "--", ...argv);
+  await waitFor(() => Deno.readTextFileSync(file).endsWith("\n"), { what: "the other process" });
+  const pid = Number(Deno.readTextFileSync(file));
+  const told = `pid ${pid} (python3) still listens on port ${port}`;
+  try {
+    const { code, stderr } = await daemon.cli("stop", "app");
+    assertEquals(code, 0);
+    assertStringIncludes(stderr, told);
+    assertStringIncludes((await daemon.cli("why", "app")).stdout, told);
+    assertStringIncludes((await daemon.cli("events", "app", "--since", "1h")).stdout, told);
+  } finally {
+    Deno.kill(pid, "SIGKILL");
+  }
+  await waitFor(() => !isAlive(pid));
+  assert(!(await daemon.cli("stop", "app")).stderr.includes("listens"));
 });
 
 function exists(path: string): boolean {

@@ -7,7 +7,7 @@ import {
   terminateRun,
   wrapperAlive,
 } from "../../src/platform/scan/process_group.ts";
-import { processRow } from "../../src/platform/scan/process_table.ts";
+import { nameOf, processRow } from "../../src/platform/scan/process_table.ts";
 import { RunFiles } from "../../src/platform/launch/run_files.ts";
 import { isAlive } from "../support/procsup.ts";
 import { tempHome } from "../support/temp_home.ts";
@@ -178,7 +178,9 @@ Deno.test({
       );
       const [daemon] = await scene.pids(1);
       await exited;
-      await waitFor(() => processRow(daemon!)?.ppid !== run.wrapperPid);
+      await waitFor(() =>
+        processRow(daemon!)?.ppid !== run.wrapperPid && nameOf(daemon!) === "sleep"
+      );
       const background = { pid: daemon!, name: "sleep" };
       const found = env === "" ? { count: 1, background } : { count: 0, background: undefined };
       assertEquals(await cleanUpOrphans(run, TERM, within(60_000)).all, found);

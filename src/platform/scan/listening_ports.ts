@@ -7,7 +7,14 @@ import { ifPossible } from "../../model/errors.ts";
 import { isLoopback, withoutBrackets } from "../../model/listen_address.ts";
 import { isLack } from "../lack.ts";
 import { isLinux } from "../os.ts";
-import { descriptorsOf, linkOf, processTableIfReadable } from "./process_table.ts";
+import {
+  descriptorsOf,
+  linkOf,
+  nameOf,
+  processTableIfReadable,
+  procPids,
+} from "./process_table.ts";
+import { runIdOf } from "./process_environment.ts";
 import { addressBytes, hostText } from "../sockets/sockets.ts";
 import { findSocket, type FoundSocket } from "./socket_diag.ts";
 import { treesOf } from "./usage.ts";
@@ -102,6 +109,44 @@ function socketsOf(pid: number): string[] {
 /** The listening sockets of a port, as `socket:[inode]`. Throws for lack of a descriptor. */
 export function listenersOn(port: number): string[] {
   return [...listeningSockets()].filter(([, held]) => held.port === port).map(([name]) => name);
+}
+
+/** Descriptors of a process among which a listening socket is looked for. */
+const LISTENER_WITHIN = 1000;
+
+/** The listening sockets that processes have, as `socket:[inode]`; none if they cannot be read. */
+export function listenersOf(pids: readonly number[]): ReadonlySet<string> {
+  const all = isLinux ? ifPossible(listeningSockets) : undefined;
+  if (all === undefined || all.size === 0) return new Set();
+  const open = pids.flatMap((pid) => descriptorsOf(pid).slice(0, LISTENER_WITHIN).map(linkOf));
+  return new Set(open.filter((link) => all.has(link)));
+}
+
+/** A process that listens on a port. */
+export interface Listener {
+  readonly pid: number;
+  /** Of its program, cut off by the kernel after 15 bytes. */
+  readonly name: string;
+  readonly port: number;
+  /** `socket:[inode]`. */
+  readonly socket: string;
+}
+
+/** Who still has one of these sockets. Those that an app shares with another one do not count. */
+export function stillListening(sockets: ReadonlySet<string>): readonly Listener[] {
+  const all = sockets.size === 0 ? undefined : ifPossible(listeningSockets);
+  const left = new Map([...all ?? []].filter(([socket]) => sockets.has(socket)));
+  const found = new Map<string, Listener>();
+  if (left.size === 0) return [];
+  for (const pid of procPids()) {
+    for (const socket of socketsOf(pid)) {
+      const port = left.get(socket)?.port;
+      if (port === undefined) continue;
+      if (pid === Deno.pid || runIdOf(pid)) left.delete(socket);
+      else if (!found.has(socket)) found.set(socket, { pid, name: nameOf(pid), port, socket });
+    }
+  }
+  return [...found.values()].filter(({ socket }) => left.has(socket));
 }
 
 /** The end of a connection that another process of this machine holds. */

@@ -5,8 +5,9 @@ import type { Run } from "../../model/process_state.ts";
 import type { SignalName } from "../../model/signal.ts";
 import { cgroups } from "./cgroup.ts";
 import { sleep } from "../clock.ts";
+import { type Listener, listenersOf, stillListening } from "./listening_ports.ts";
 import { type ProcessScan, scanProcesses, type Sighting } from "./process_scan.ts";
-import { type ProcessRow, processRow, readProc, recentProcessTable } from "./process_table.ts";
+import { nameOf, type ProcessRow, processRow, recentProcessTable } from "./process_table.ts";
 import { RunMembers } from "./run_members.ts";
 import { sendSignal } from "./signals.ts";
 
@@ -202,6 +203,8 @@ export interface TerminationResult {
   readonly killed: boolean;
   /** Pids that could not be ended. */
   readonly left: readonly number[];
+  /** Processes that were not found, but still have a socket on which the run listened. */
+  readonly listening?: readonly Listener[];
 }
 
 /**
@@ -218,9 +221,15 @@ export async function terminateRun(
 ): Promise<TerminationResult> {
   const members = new RunMembers(run);
   // After the signal, survivors may have lost the parent or session leader by which they are found.
-  if (!cgroups().isWhole(run.runId)) await survivors(run, members);
+  const pids = cgroups().isWhole(run.runId)
+    ? cgroups().members(run.runId)
+    : await survivors(run, members);
+  const sockets = listenersOf(pids);
   const stop = isForGroup(run, way) ? terminateGroup : terminateMain;
-  return await stop({ run, members }, way, deadline, progress);
+  const result = await stop({ run, members }, way, deadline, progress);
+  // With `leave` its children go on, and may listen.
+  const listening = way.mode === "leave" ? [] : stillListening(sockets);
+  return listening.length === 0 ? result : { ...result, listening };
 }
 
 /** Whether all processes get the signal: also those of a run that has no app yet. */
@@ -319,8 +328,8 @@ export interface Background {
 function backgroundOf(run: Run, pids: readonly number[]): Background | undefined {
   const rows = pids.flatMap((pid) => processRow(pid) ?? []);
   const [first] = rows.filter(({ sid, ppid }) => sid !== run.wrapperPid && !pids.includes(ppid));
-  const name = readProc(`/proc/${first?.pid}/comm`)?.trim();
-  return first === undefined || name === undefined ? undefined : { pid: first.pid, name };
+  const name = first === undefined ? "" : nameOf(first.pid);
+  return name === "" ? undefined : { pid: first!.pid, name };
 }
 
 /** Terminates what an app left behind when it ended by itself. */

@@ -111,6 +111,11 @@ export function userOf(pid: number): number {
   return ifPossible(() => Deno.statSync(`/proc/${pid}`).uid!) ?? -1;
 }
 
+/** Name of a process's program, cut off by the kernel after 15 bytes; empty if it is gone. */
+export function nameOf(pid: number): string {
+  return readProc(`/proc/${pid}/comm`)?.trim() ?? "";
+}
+
 /** Paths of a process's descriptors; none if it is gone or another user's. */
 export function descriptorsOf(pid: number): string[] {
   if (!isLinux) return [];

@@ -22,7 +22,12 @@ import type { ProcessInfo } from "../../model/process_info.ts";
 import { signalCode } from "../../model/signal.ts";
 import { isSuccess, wantsReadiness } from "../../model/transition_steps.ts";
 import type { ManagedProcess } from "../../process/managed_process.ts";
-import { describeBackground, foregroundAdvice } from "../../process/background.ts";
+import {
+  describeBackground,
+  describeListener,
+  foregroundAdvice,
+} from "../../process/background.ts";
+import type { Listener } from "../../platform/scan/listening_ports.ts";
 import type { Background } from "../../platform/scan/process_group.ts";
 import { readySign } from "../../process/readiness.ts";
 import { lastWords, takenPortHint } from "../../manager/last_words.ts";
@@ -62,6 +67,7 @@ export const INSPECT_HANDLERS: Handlers<keyof typeof INSPECT_VERBS> = {
         problem: lastProblem(info, process),
         isOff,
         background: process.journal.background,
+        listening: process.journal.listening,
       }),
       ...run !== undefined && error !== undefined && { error_line: error },
       last_output: lastOutput,
@@ -262,18 +268,20 @@ interface Circumstances {
   /** Whether its schedule is off. */
   readonly isOff?: boolean | undefined;
   readonly background?: Background | undefined;
+  readonly listening?: readonly Listener[];
 }
 
 /** Sentences about the state of a process, the most important first. Pure. */
 export function reasonsOf(
   info: ProcessInfo,
   now: number,
-  { problem = "", isOff = false, background }: Circumstances = {},
+  { problem = "", isOff = false, background, listening = [] }: Circumstances = {},
 ): string[] {
   const reasons = [headline(info)];
   if (background !== undefined) {
     reasons.push(`${describeBackground(background)}, which was ended`);
   }
+  reasons.push(...listening.map(describeListener));
   if (info.logProblem !== undefined) reasons.push(info.logProblem);
   const check = checkReason(info, problem);
   if (check !== undefined) reasons.push(check);

@@ -2,7 +2,11 @@
 
 import { asking, bulkResult, type Handlers } from "../../daemon/verb_context.ts";
 import { resizeApp, sendText } from "../../manager/app_terminal.ts";
+import { describeListener } from "../../process/background.ts";
 import { parseSignal } from "../../model/signal.ts";
+import type { Outcome } from "../../manager/bulk.ts";
+import type { Hint } from "../../model/hint.ts";
+import type { ManagedProcess } from "../../process/managed_process.ts";
 import type { PROCESS_VERBS } from "./rows.ts";
 
 export const PROCESS_HANDLERS: Handlers<keyof typeof PROCESS_VERBS> = {
@@ -12,19 +16,12 @@ export const PROCESS_HANDLERS: Handlers<keyof typeof PROCESS_VERBS> = {
     const on = new Set(
       supervisor.scheduler.list(stopped).filter(({ enabled }) => enabled).map(({ name }) => name),
     );
-    const answer = bulkResult("stopped", outcomes);
-    const hinted = answer.results.map((result) =>
-      on.has(result.name)
-        ? {
-          ...result,
-          hint: {
-            text: "its schedule stays on",
-            command: { verb: "cron stop", target: result.name },
-          },
-        }
-        : result
-    );
-    return { ...answer, results: hinted };
+    return withHints(bulkResult("stopped", outcomes), outcomes, (process) => {
+      const hint = listening(process);
+      if (!on.has(process.name)) return hint;
+      const text = [...hint === undefined ? [] : [hint.text], "its schedule stays on"].join("; ");
+      return { text, command: { verb: "cron stop", target: process.name } };
+    });
   },
   async restart({ supervisor, askedIn }, { target, wait }) {
     return bulkResult("restarted", await supervisor.restart(target, { wait, askedIn }));
@@ -34,7 +31,8 @@ export const PROCESS_HANDLERS: Handlers<keyof typeof PROCESS_VERBS> = {
     return bulkResult("reloaded", (await context.supervisor.reload(target, how)).outcomes);
   },
   async delete({ supervisor }, { target }) {
-    return bulkResult("deleted", await supervisor.remove(target));
+    const outcomes = await supervisor.remove(target);
+    return withHints(bulkResult("deleted", outcomes), outcomes, listening);
   },
   async signal({ supervisor }, { target, signal }) {
     const outcomes = await supervisor.signal(target, parseSignal(signal));
@@ -52,3 +50,26 @@ export const PROCESS_HANDLERS: Handlers<keyof typeof PROCESS_VERBS> = {
     return bulkResult("flushed", await supervisor.flush(target));
   },
 };
+
+/** What was not found at the end of a process, and listens still. */
+function listening({ journal }: ManagedProcess): Hint | undefined {
+  const found = journal.listening.map(describeListener);
+  return found.length === 0 ? undefined : { text: found.join("; ") };
+}
+
+/** An answer with what to know about each process that the verb succeeded for. */
+function withHints<T extends ReturnType<typeof bulkResult>>(
+  answer: T,
+  outcomes: readonly Outcome[],
+  hintOf: (process: ManagedProcess) => Hint | undefined,
+): T {
+  const hints = new Map(outcomes.map(({ process, error }) => [
+    process.name,
+    error === undefined ? hintOf(process) : undefined,
+  ]));
+  const results = answer.results.map((result) => {
+    const hint = hints.get(result.name);
+    return hint === undefined ? result : { ...result, hint };
+  });
+  return { ...answer, results };
+}
