@@ -402,7 +402,7 @@ class ForegroundOutput {
   #feed(follow: boolean): ReadableStream<LogBatch | LogStart> {
     const from = { ...this.#positions };
     const options = { lines: 0, follow, streams: STREAMS, from, unfinished: this.#unfinished };
-    return logFeed(this.#sources, options, BATCHES);
+    return logFeed(this.#sources, options, BATCHES.whole);
   }
 
   async #print(reader: ReadableStreamDefaultReader<LogBatch | LogStart>): Promise<void> {

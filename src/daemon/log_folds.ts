@@ -37,11 +37,12 @@ async function eachLine(
 
 function shown(
   { name, stream }: LogSlice["of"],
-  { line, at, end, partial }: LogSlice["entries"][number],
+  { line, at, start, end, partial }: LogSlice["entries"][number],
 ): FoundLine {
   return {
     ...{ name, stream, line: line.slice(0, MAX_LINE).toWellFormed() },
     ...{ at: new Date(at).toISOString(), ...(partial && { partial }), end },
+    ...(line.length > MAX_LINE && { cut: end - start }),
   };
 }
 

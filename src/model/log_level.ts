@@ -227,6 +227,29 @@ export function lastState(line: string): string {
   return line.includes("\r") ? line.split("\r").findLast((state) => state !== "") ?? "" : line;
 }
 
+/** A date and time, or a time with a fraction, at the start of a line, perhaps coloured or in brackets. */
+const WRITTEN_TIME =
+  // deno-lint-ignore no-control-regex
+  /^((?:\x1b\[[\d;]*m)*)(\[)?(?:(\d{4}[-/]\d\d[-/]\d\d)[T ])?(\d\d:\d\d:\d\d)([.,]\d{1,9})?(?: ?(?:Z|UTC|[+-]\d\d:?\d\d))?(\])?((?:\x1b\[[\d;]*m)*)(?:\s+[|-])?\s+/;
+/** Zones differ by multiples of it. */
+const ZONE_MS = 15 * 60_000;
+/** Lines are written this soon after their time. */
+const WRITTEN_WITHIN_MS = 2000;
+
+/** A line without the time that it begins with, in any zone, if it was written at that time. */
+export function withoutTime(line: string, at: number): string {
+  const found = WRITTEN_TIME.exec(line);
+  if (found === null) return line;
+  const [all, color, open, date, time, fraction, close, reset] = found;
+  if (Boolean(open) !== Boolean(close) || (date === undefined && fraction === undefined)) {
+    return line;
+  }
+  const day = date?.replaceAll("/", "-") ?? "1970-01-01";
+  const later = (at - Date.parse(`${day}T${time}Z`)) % ZONE_MS;
+  const apart = Math.min(Math.abs(later), ZONE_MS - Math.abs(later));
+  return apart <= WRITTEN_WITHIN_MS ? `${color}${reset}${line.slice(all.length)}` : line;
+}
+
 /** The fields of an object in JSON; undefined for any other text. */
 export function jsonFields(line: string): Fields | undefined {
   if (!/^\s*\{/.test(line)) return undefined;

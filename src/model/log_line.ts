@@ -35,6 +35,8 @@ export interface LogLine {
   readonly at: string;
   /** True for a piece of a line over 64 KiB. The next line of this log continues it. */
   readonly partial?: true;
+  /** Its length in bytes, if `line` is only its beginning. */
+  readonly cut?: number;
   /** Position after the line: it never changes, whatever is cut off the log before it. */
   readonly end: number;
 }

@@ -47,6 +47,7 @@ Deno.test("foundLines() keeps the newest lines, in order", async () => {
   assertEquals((await foundLines(slices(["a", "1", "2"]), 2)).truncated, false);
   const long = await foundLines(slices(["a", `${"x".repeat(1999)}😀`]), 2);
   assertEquals(long.lines?.[0]?.line.isWellFormed(), true);
+  assertEquals(long.lines?.map(({ cut }) => cut), [1], "its length, since it is cut");
 });
 
 Deno.test("patternsOf() counts the patterns of all apps, a stack trace by its error", async () => {

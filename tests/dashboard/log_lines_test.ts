@@ -3,28 +3,38 @@
 import { assertEquals } from "@std/assert";
 import {
   Folder,
+  LineWindow,
   type LogRow,
   ROW_PX,
   RowHeights,
   shownLine,
   textOf,
 } from "../../src/web/dashboard/app/logs/log_lines.ts";
+import { similarTo } from "../../src/web/dashboard/app/logs/log_query.ts";
 import { ansiRuns, plainLine } from "../../src/web/dashboard/app/logs/ansi.ts";
 
 const LOOK = { isTimed: true, isRaw: false };
 
+function lineOf(text: string, more: Partial<LogRow> = {}): LogRow {
+  return { seq: 0, name: "a", stream: "stdout", at: 0, end: 0, text, ...more };
+}
+
 Deno.test("shownLine() shows level, message and fields, or the original line", () => {
   const json =
     '{"level":50,"time":1,"msg":"it \\u001b[31mbroke","ms":3,"err":{"type":"E","stack":"E: x\\n  at y"}}';
-  const { runs, level, trace } = shownLine({ text: json }, LOOK);
+  const { runs, level, trace } = shownLine(lineOf(json), LOOK);
   assertEquals([textOf(runs), level, trace], [
     'ERROR it broke ms=3 err={"type":"E"}',
     "error",
     ["E: x", "  at y"],
   ]);
-  assertEquals(textOf(shownLine({ text: json }, { ...LOOK, isRaw: true }).runs), json);
-  assertEquals(textOf(shownLine({ text: "1 %\r99 %" }, LOOK).runs), "99 %");
-  assertEquals(textOf(shownLine({ text: "level=warn msg=slow a=b" }, LOOK).runs), "WARN  slow a=b");
+  assertEquals(textOf(shownLine(lineOf(json), { ...LOOK, isRaw: true }).runs), json);
+  const shown = (text: string, more: Partial<LogRow> = {}) =>
+    textOf(shownLine(lineOf(text, more), LOOK).runs);
+  assertEquals(shown("1 %\r99 %"), "99 %");
+  assertEquals(shown("level=warn msg=slow a=b"), "WARN  slow a=b");
+  assertEquals(shown("1970-01-01 00:00:00 up"), "up", "the time is shown beside it");
+  assertEquals(shown("abc", { start: 5, end: 106_501 }), "abc … 104 KB");
 });
 
 const LINES = [
@@ -43,8 +53,11 @@ Deno.test("Folder folds a stack trace into its first line, separately for each a
   const folder = new Folder();
   assertEquals(rows.map((row) => folder.fold(row)), [false, true, false, true, true, false]);
   assertEquals(rows[0]!.trace, [LINES[1][1], LINES[3][1], LINES[4][1]]);
+  const { runs, level } = shownLine(rows[0]!, LOOK);
+  assertEquals([textOf(runs), level], ["Odd: name", "error"], "the exception is the headline");
   assertEquals(rows.map((row) => folder.fold(row, true)), LINES.map(() => false));
   assertEquals(rows[0]!.trace, undefined);
+  assertEquals(textOf(shownLine(rows[0]!, LOOK).runs), LINES[0][1]);
 });
 
 Deno.test("RowHeights measures added lines, and all lines of another filter", () => {
@@ -73,12 +86,13 @@ Deno.test("LogBuffer keeps its positions at their lines when it drops the oldest
   Object.assign(globalThis, { document: { hidden: false }, requestAnimationFrame: () => 0 });
   const buffer = new LogBuffer(10);
   const add = (text: string) =>
-    buffer.add([{ name: "app", stream: "stdout", at: 0, end: 0, text }]);
+    buffer.add([{ name: "app", stream: "stdout", at: 0, end: Number(text) + 1, text }]);
   for (const text of "0123456789") add(text);
   buffer.cursor.value = 5;
   buffer.opened.value = 0;
   add("10");
   assertEquals([buffer.shown[buffer.cursor.value]?.text, buffer.opened.value], ["5", -1]);
+  assertEquals(buffer.lost, { "app/stdout": 1 }, "older lines are read again from there");
 
   // Lines are counted as folded if the line that unfolds them is shown.
   const traces = new LogBuffer(100);
@@ -114,6 +128,40 @@ Deno.test("LogBuffer adds older lines at the top, and joins the pieces of a line
   buffer.add([line("done", 24), line("next", 29)]);
   assertEquals(texts().slice(4), ["10 %\r20 %\rdone", "next"]);
   assertEquals(buffer.shown[4]!.end, 24);
+  // Of a long line only the beginning is sent, and kept.
+  const piece = { ...line("", 100_000, true), start: 36_000 };
+  buffer.add([{ ...line("begin", 36_000, true), start: 29 }, piece, line("end", 100_004)]);
+  buffer.add([line("é 1 %", 100_010, true), { ...line("", 200_000), start: 100_010 }]);
+  assertEquals(
+    buffer.shown.slice(6).map(({ text, start, end }: LogRow) => [text, start, end]),
+    [["begin", 29, 100_004], ["é 1 %", 100_004, 200_000]],
+  );
+});
+
+Deno.test("LineWindow puts new lines of several logs in order, those of one in theirs", () => {
+  const window = new LineWindow();
+  const add = (name: string, at: number, text: string, now: number) =>
+    window.add([lineOf(text, { name, at })], now);
+  const taken = (now: number) => window.take(now).map(({ text }) => text).join(" ");
+  add("b", 30, "b30", 0);
+  add("a", 10, "a10", 200);
+  add("a", 40, "a40", 200);
+  // The clock was set back.
+  add("a", 20, "a20", 200);
+  assertEquals([taken(499), window.due], ["", 500]);
+  assertEquals([taken(500), window.due], ["a10 b30", 700]);
+  assertEquals([taken(700), window.due], ["a40 a20", undefined]);
+});
+
+Deno.test("similarTo() searches for lines that differ only in what has digits", () => {
+  const finds = (line: string, other: string) => {
+    const { search = "", isRegex } = similarTo(line);
+    return [new RegExp(search).test(other), isRegex];
+  };
+  assertEquals(finds("job 7 (a.b) took 5ms", "job 12 (a.b) took 1.5ms"), [true, true]);
+  assertEquals(finds("job 7 (a.b)", "job 7 (aab)"), [false, true]);
+  const json = (ms: number) => JSON.stringify({ level: "error", msg: `"x" took ${ms} ms` });
+  assertEquals(finds(json(5), json(77)), [true, true]);
 });
 
 Deno.test("ansiRuns() splits a line where its style changes", () => {

@@ -109,6 +109,21 @@ Deno.test("logFeed() follows only new lines of a later process, until all proces
   assertEquals(scene.changes, undefined, "nothing is watched any more");
 });
 
+Deno.test("logFeed() shows a progress bar that moves all the time", async () => {
+  await using scene = new Scene();
+  scene.write("bar", "begun\n");
+  scene.follow([scene.source("bar")], {}, { ...OPTIONS, unfinished: true });
+  await scene.until("bar begun");
+  let percent = 0;
+  const timer = setInterval(() => scene.write("bar", `${++percent} %\r`), 20);
+  try {
+    await waitFor(() => scene.lines.length > 2);
+  } finally {
+    clearInterval(timer);
+  }
+  assertEquals(scene.lines[1]!.startsWith("bar 1 %\r"), true);
+});
+
 Deno.test("logFeed() begins with all lines, or as many as wanted, however many there are", async () => {
   const written = Array.from({ length: 12_000 }, (_, index) => `line ${index}`);
   for (const [lines, first] of [[0, 0], [11_000, 1000]] as const) {

@@ -8,6 +8,7 @@ import {
   LevelReader,
   reaches,
   structuredLine,
+  withoutTime,
 } from "../../src/model/log_level.ts";
 
 const LINES: Readonly<Record<LogLevel | "none", readonly string[]>> = {
@@ -139,6 +140,25 @@ Deno.test("lastState() returns the final state of a progress bar", () => {
   assertEquals(lastState("10 %\r50 %\r100 %"), "100 %");
   assertEquals(lastState("10 %\r100 %\r"), "100 %");
   assertEquals(lastState("plain"), "plain");
+});
+
+Deno.test("withoutTime() removes the time of writing at the start of a line, in any zone", () => {
+  const at = Date.parse("2026-11-27T10:11:12.500Z");
+  for (
+    const [line, shown] of [
+      ["2026-11-27T10:11:12.123Z INFO up", "INFO up"],
+      ["2026-11-27 15:41:12,123 - root - up", "root - up"],
+      ["2026/11/27 11:11:13 [error] 7#0: up", "[error] 7#0: up"],
+      ["[2026-11-27 10:11:12] app.ERROR: up", "app.ERROR: up"],
+      ["10:11:11.999 [main] up", "[main] up"],
+      ["\x1b[2m2026-11-27T10:11:12Z\x1b[0m  up", "\x1b[2m\x1b[0mup"],
+      // Not the time of writing, or not only a time.
+      ["2026-11-27 10:19:12 retry", undefined],
+      ["[2026-11-27 10:11:12,678: WARNING/Pool-2] up", undefined],
+      ["10:11:12 up", undefined],
+      ["10.0.0.1 2026-11-27 10:11:12 up", undefined],
+    ] as const
+  ) assertEquals(withoutTime(line, at), shown ?? line);
 });
 
 Deno.test("levelOf() knows the lines of Celery, PostgreSQL and Sinatra", () => {

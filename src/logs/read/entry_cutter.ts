@@ -2,7 +2,7 @@
 
 import type { LogLevel } from "../../model/log_line.ts";
 import type { EntryPart } from "../../model/log_level.ts";
-import { type EmitLine, LineSplitter, NEWLINE } from "./line_splitter.ts";
+import { type EmitLine, type LinePiece, LineSplitter, NEWLINE } from "./line_splitter.ts";
 
 export interface LogEntry {
   readonly line: string;
@@ -14,6 +14,8 @@ export interface LogEntry {
   readonly end: number;
   /** A piece of a line that is long or not finished yet, which the next entry continues. */
   readonly partial?: true;
+  /** A piece that continues the entry before it. */
+  readonly continues?: true;
   /** A character for each byte of the line but the `\n`; only with `exact`. */
   readonly bytes?: string;
   /**
@@ -51,9 +53,8 @@ export class EntryCutter {
     const kept = chunk && this.#afterSkipped(chunk);
     let start = position - (kept?.length ?? 0) - this.splitter.waiting;
     const entries: LogEntry[] = [];
-    const emit: EmitLine = (line, end, partial, bytes) => {
-      const more = { ...(partial && { partial }), ...(bytes !== undefined && { bytes }) };
-      entries.push({ line, at: timeAt(end), start, end, ...more });
+    const emit: EmitLine = (line, end, piece) => {
+      entries.push({ line, at: timeAt(end), start, end, ...marksOf(piece) });
       start = end;
     };
     if (kept === undefined) this.splitter.end(position, emit);
@@ -67,4 +68,15 @@ export class EntryCutter {
     this.skips = newline < 0;
     return chunk.subarray(newline < 0 ? chunk.length : newline + 1);
   }
+}
+
+/** What an entry says about its piece: most are whole lines and need no memory for it. */
+export function marksOf(
+  { partial, continues, bytes }: LinePiece,
+): Pick<LogEntry, "partial" | "continues" | "bytes"> {
+  return {
+    ...(partial && { partial }),
+    ...(continues && { continues }),
+    ...(bytes !== undefined && { bytes }),
+  };
 }

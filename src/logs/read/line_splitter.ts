@@ -16,11 +16,17 @@ export interface SplitState {
   readonly begun: boolean;
 }
 
-/**
- * Receives a line without its end, and the position after it. The next one continues a `partial`
- * one. `bytes` has a character for each byte of it but the `\n`, if exact lines are wanted.
- */
-export type EmitLine = (line: string, end: number, partial: boolean, bytes?: string) => void;
+export interface LinePiece {
+  /** The next piece continues it. */
+  readonly partial: boolean;
+  /** It continues the piece before it. */
+  readonly continues: boolean;
+  /** A character for each byte but the `\n`, if exact lines are wanted. */
+  readonly bytes: string | undefined;
+}
+
+/** Receives a line without its end, or a piece of one, and the position after it. */
+export type EmitLine = (line: string, end: number, piece: LinePiece) => void;
 
 /**
  * Splits bytes into lines without their `\n` or `\r\n`, across chunks. Invalid UTF-8 becomes U+FFFD.
@@ -136,7 +142,10 @@ export class LineSplitter {
   #emit(bytes: Uint8Array, end: number, partial: boolean, emit: EmitLine): void {
     const ends = !partial && bytes.at(-1) === CARRIAGE_RETURN;
     const text = this.#decoder.decode(ends ? bytes.subarray(0, -1) : bytes);
-    emit(text, end, partial, this.#isExact ? characterForEach(bytes) : undefined);
+    emit(text, end, {
+      ...{ partial, continues: this.#begun },
+      bytes: this.#isExact ? characterForEach(bytes) : undefined,
+    });
   }
 }
 

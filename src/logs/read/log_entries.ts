@@ -1,6 +1,6 @@
 /** Reads a log as filtered lines with their times. */
 
-import { EntryCutter, type LogEntry } from "./entry_cutter.ts";
+import { EntryCutter, type LogEntry, marksOf } from "./entry_cutter.ts";
 import { NEWLINE, type SplitState } from "./line_splitter.ts";
 import type { Gap, LogCursor, Span } from "./log_cursor.ts";
 import type { LineMatcher, LogFilter } from "./log_filter.ts";
@@ -40,7 +40,10 @@ export interface LogChunk {
   readonly midLine: boolean;
 }
 
-/** An unfinished line, such as a prompt, is shown when nothing was added to it for that long. */
+/**
+ * An unfinished line, such as a prompt, is shown when nothing was added to it for that long, or when it
+ * is continued without an end.
+ */
 const SILENCE_MS = 100;
 
 /** The lines of one log: first those that exist, then new ones. */
@@ -196,7 +199,10 @@ export class LogEntries {
     if (chunk === undefined) return waits ? this.#unfinished(inode) : undefined;
     const now = Date.now();
     const times = recentTimes(this.#path);
-    return this.#chunkOf(this.#cut(chunk, (end) => times(end) ?? now));
+    const entries = this.#cut(chunk, (end) => times(end) ?? now);
+    // A progress bar is never silent.
+    const moved = waits && entries.length === 0 ? this.#unfinished(inode) : undefined;
+    return moved ?? this.#chunkOf(entries);
   }
 
   /** What there is of a line that was not continued for a while; undefined if it is not shown yet. */
@@ -204,8 +210,8 @@ export class LogEntries {
     if (this.#finished || this.#follower.isStopped) return undefined;
     const entries: LogEntry[] = [];
     const start = this.#follower.position - this.#cutter.splitter.waiting;
-    this.#cutter.splitter.flush(this.#follower.position, (line, end, _partial, bytes) => {
-      entries.push({ line, at: Date.now(), start, end, partial: true, ...(bytes && { bytes }) });
+    this.#cutter.splitter.flush(this.#follower.position, (line, end, piece) => {
+      entries.push({ line, at: Date.now(), start, end, ...marksOf(piece) });
     });
     return entries.length === 0 ? undefined : this.#chunkOf(entries, inode);
   }

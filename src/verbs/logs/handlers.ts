@@ -123,7 +123,7 @@ function pathsOf(
  */
 export async function streamLogs(
   context: VerbContext,
-  { target, ...fields }: LogQueryFields,
+  { target, cut, ...fields }: LogQueryFields,
   byName = false,
 ): Promise<ReadableStream<LogBatch | LogStart>> {
   const query = logQuery(fields);
@@ -131,7 +131,8 @@ export async function streamLogs(
   await query.filter?.ready();
   // Not before: a process that is added meanwhile would belong to neither.
   const { now, later } = sourcesOf(context, target, byName);
-  return logFeed(now, { ...query, limits: context.limits.feed(context.by) }, BATCHES, later);
+  const limits = context.limits.feed(context.by);
+  return logFeed(now, { ...query, limits }, BATCHES[cut ? "cut" : "whole"], later);
 }
 
 function sourcesOf(
@@ -145,7 +146,7 @@ function sourcesOf(
 function logQuery(
   { lines, limit, follow, new: newOnly, stdout, stderr, from, before, ...rest }: Omit<
     LogQueryFields,
-    "target"
+    "target" | "cut"
   >,
 ): LogQuery {
   const { ignore_case: ignoreCase, exact, gaps, unfinished, positions, ...filtering } = rest;

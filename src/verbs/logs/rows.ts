@@ -15,6 +15,10 @@ const logLine = z.object({
     z.optional(z.literal(true)),
     "a piece of a line over 64 KiB, which the next one of this log continues",
   ),
+  cut: about(
+    z.optional(z.int()),
+    "its length in bytes, if `line` is only its beginning, or empty in a later piece",
+  ),
   end: about(z.int(), "Position after it in its log, which rotation does not change"),
 });
 
@@ -92,6 +96,10 @@ export const logQuery = z.strictObject({
     z._default(flag, false),
     "what was removed before it was read is an item with `lost`, the number of bytes, in place of " +
       "`line`; null if another program truncated the log",
+  ),
+  cut: about(
+    z._default(flag, false),
+    "lines over 8 KiB are cut; `from` the position before one finds it again",
   ),
   stdout: about(z._default(flag, false), "standard output only"),
   stderr: about(z._default(flag, false), "standard error only"),

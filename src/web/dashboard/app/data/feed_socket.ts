@@ -64,16 +64,19 @@ export class FeedSocket {
     const id = ++this.#lastLog;
     const message = JSON.stringify({ type: "open_log", id, ...query });
     if (message.length > MAX_MESSAGE) return undefined;
+    const leave = () => {
+      if (this.#logs.delete(id)) this.#socket.send(JSON.stringify({ type: "close_log", id }));
+    };
     return new ReadableStream({
       start: (lines) => {
         this.#logs.set(id, lines);
         this.#socket.send(message);
         signal.addEventListener("abort", () => {
-          if (!this.#logs.delete(id)) return;
-          lines.error(signal.reason);
-          this.#socket.send(JSON.stringify({ type: "close_log", id }));
+          if (this.#logs.has(id)) lines.error(signal.reason);
+          leave();
         });
       },
+      cancel: leave,
     });
   }
 

@@ -3,15 +3,15 @@
  * which lines are assigned by app.
  */
 
-import { positionKey } from "../../../../model/log_line.ts";
+import { type LogPositions, positionKey } from "../../../../model/log_line.ts";
 import { baseName } from "../../../../model/name.ts";
 import { signal } from "@preact/signals";
 import { plainLine } from "./ansi.ts";
 import { type LogQuery, NO_QUERY, patternOf } from "./log_query.ts";
 import { Folder, type LogRow } from "./log_lines.ts";
 
-/** Maximum number of lines: of a full log close to Chromium's limit for the height of an element. */
-export const MAX_LINES = { usual: 50_000, whole: 1_200_000 };
+/** Maximum number of lines that a page holds. */
+const MAX_LINES = 50_000;
 
 /** Maximum characters of a line that is joined from its pieces. */
 const MAX_JOINED = 256 * 1024;
@@ -52,8 +52,9 @@ export class LogBuffer {
   dropped = 0;
   /** Number of lines that are shown only when the line into which they are folded is opened. */
   folded = 0;
-  /** Maximum number of lines. */
-  most: number;
+  /** Where the lines end that were removed from the top, by log. */
+  lost: LogPositions = {};
+  readonly #most: number;
   readonly #folder = new Folder();
   #all: LogRow[] = [];
   #seq = 0;
@@ -65,16 +66,22 @@ export class LogBuffer {
   #done = 0;
   #bumped = false;
 
-  constructor(most = MAX_LINES.usual) {
-    this.most = most;
+  constructor(most = MAX_LINES) {
+    this.#most = most;
   }
 
   get size(): number {
     return this.#all.length;
   }
 
+  /** True if there is no room for older lines. */
+  get isFull(): boolean {
+    return this.#all.length >= this.#most;
+  }
+
   clear(): void {
     this.#all = [];
+    this.lost = {};
     this.#unfinished.clear();
     this.#restart();
     this.#bump();
@@ -88,8 +95,7 @@ export class LogBuffer {
       this.#unfinished.delete(key);
       // A line without an end cannot fill the memory of the page.
       if (begun !== undefined && begun.text.length < MAX_JOINED) {
-        begun.text += line.text;
-        begun.end = line.end;
+        join(begun, line);
         isJoined = true;
         if (line.partial) this.#unfinished.set(key, begun);
         continue;
@@ -100,7 +106,7 @@ export class LogBuffer {
     }
     // Another array: all rows are measured again.
     if (isJoined) this.shown = [...this.shown];
-    if (this.#all.length > this.most) this.#trim();
+    if (this.#all.length > this.#most) this.#trim();
     if (this.isFiltering.value) return;
     this.#sift(this.#all.length);
     this.#bump();
@@ -108,6 +114,7 @@ export class LogBuffer {
 
   /** Adds older lines at the top. */
   prepend(lines: readonly Omit<LogRow, "seq">[]): void {
+    this.lost = {};
     const first = (this.#all[0]?.seq ?? 0) - lines.length;
     this.#all = [...lines.map((line, index) => ({ ...line, seq: first + index })), ...this.#all];
     const selected = [this.cursor, this.opened].map((at) => this.shown[at.value]?.seq);
@@ -174,7 +181,9 @@ export class LogBuffer {
   }
 
   #trim(): void {
-    const cut = this.most / 10;
+    const cut = this.#most / 10;
+    const ends = this.#all.slice(0, cut).map((line) => [positionKey(line), line.end]);
+    this.lost = { ...this.lost, ...Object.fromEntries(ends) };
     const first = this.#all[cut]!.seq;
     this.#all = this.#all.slice(cut);
     this.#done = Math.max(0, this.#done - cut);
@@ -201,12 +210,25 @@ export class LogBuffer {
   }
 }
 
+const encoder = new TextEncoder();
+
+/** Adds a piece to the line that it continues. Of a long line only the beginning is kept. */
+function join(begun: LogRow, { text, end, start }: Omit<LogRow, "seq">): void {
+  if (begun.start === undefined && start === undefined) begun.text += text;
+  else begun.start ??= begun.end - encoder.encode(begun.text).length;
+  begun.end = end;
+}
+
 /** Takes the lines of a log. */
 export interface LogReceiver {
   add(lines: readonly Omit<LogRow, "seq">[]): void;
   /** Adds older lines at the top. */
   prepend(lines: readonly Omit<LogRow, "seq">[]): void;
   clear(): void;
+  /** Where the lines end that it removed from the top, by log. */
+  readonly lost: LogPositions;
+  /** True if it has no room for older lines. */
+  readonly isFull: boolean;
 }
 
 export class LogPane {
@@ -258,5 +280,13 @@ export class LogPanes implements LogReceiver {
 
   clear(): void {
     for (const { buffer } of this.list) buffer.clear();
+  }
+
+  get lost(): LogPositions {
+    return Object.assign({}, ...this.list.map(({ buffer }) => buffer.lost));
+  }
+
+  get isFull(): boolean {
+    return this.list.some(({ buffer }) => buffer.isFull);
   }
 }

@@ -3,11 +3,11 @@
 import { LOG_LEVELS, type LogLevel } from "../../../../model/log_line.ts";
 import { usePolled } from "../data/polled.ts";
 import { range, setRange } from "../data/router.ts";
-import { lookingAt, rangeQuery, SPANS } from "../data/time_range.ts";
+import { lookingAt, SPANS } from "../data/time_range.ts";
 import type { LogCountsJson } from "../../../../protocol/wire.ts";
 import { Axis, axisHandlers, useTimeAxis } from "../host/chart.tsx";
 import { clockTime, counted, dateTime } from "../data/format.ts";
-import { filterOf, type LogQuery } from "./log_query.ts";
+import { type LogQuery, rangeParams } from "./log_query.ts";
 
 const [HEIGHT, FOOT] = [58, 18];
 const STEPS = 90;
@@ -18,7 +18,7 @@ export function LogHistogram({ query }: { query: LogQuery }) {
   const { width, from, to } = axis;
   const { span } = range.value;
   const { data } = usePolled<LogCountsJson>(
-    `/logs/counts?${countQuery(query)}`,
+    `/logs/counts?${rangeParams(query, range.value)}&steps=${STEPS}`,
     span === undefined ? Infinity : SPANS[span][1] / STEPS,
   );
   const { counts = [], step = 0, counted_since = "" } = data.value ?? {};
@@ -70,11 +70,4 @@ export function LogHistogram({ query }: { query: LogQuery }) {
       )}
     </div>
   );
-}
-
-function countQuery(query: LogQuery): URLSearchParams {
-  const params = new URLSearchParams(query.targets.map((name) => ["targets", name]));
-  const more = { ...rangeQuery(range.value), steps: String(STEPS), ...filterOf(query) };
-  for (const [key, value] of Object.entries(more)) params.set(key, String(value));
-  return params;
 }

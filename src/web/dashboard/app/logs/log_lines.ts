@@ -1,7 +1,14 @@
 /** The lines of a log: folded, formatted and measured. Pure. */
 
-import { EntryReader, lastState, levelOf, readableLine } from "../../../../model/log_level.ts";
-import type { LogLevel, LogStream } from "../../../../model/log_line.ts";
+import {
+  EntryReader,
+  lastState,
+  levelOf,
+  readableLine,
+  withoutTime,
+} from "../../../../model/log_level.ts";
+import { type LogLevel, type LogStream, positionKey } from "../../../../model/log_line.ts";
+import { bytes } from "../data/format.ts";
 import { ansiRuns, plainLine, type Run } from "./ansi.ts";
 
 export interface LogRow {
@@ -12,8 +19,12 @@ export interface LogRow {
   readonly at: number;
   /** The raw text. */
   text: string;
-  /** Position in its log, by which a link finds it. */
+  /** Position after it in its log, by which a link finds it. */
   end: number;
+  /** Position before it, if `text` is only the beginning of a long line. */
+  start?: number | undefined;
+  /** Shown in its place: the exception that a traceback ends with. */
+  headline?: string | undefined;
   /** True if the next line of its log continues it, such as a prompt or a progress bar. */
   partial?: boolean | undefined;
   /** Lines folded into it: the rest of a stack trace. */
@@ -40,13 +51,14 @@ export class Folder {
 
   /** Folds a line into the error it belongs to. Returns false if it belongs to none. */
   fold(line: LogRow, isRaw = false): boolean {
-    line.trace = undefined;
+    line.trace = line.headline = undefined;
     if (isRaw) return false;
     const key = `${line.name}\n${line.stream}`;
     const entry = this.#entries.get(key) ?? { reader: new EntryReader() };
     this.#entries.set(key, entry);
     const text = line.text.includes("\x1b") ? plainLine(line.text) : line.text;
-    if (entry.reader.partOf(text) === "first") {
+    const part = entry.reader.partOf(text);
+    if (part === "first") {
       entry.head = line;
       entry.isError = undefined;
       return false;
@@ -54,8 +66,47 @@ export class Folder {
     const { head } = entry;
     if (head === undefined) return false;
     entry.isError ??= levelOf(plainLine(head.text)) === "error";
-    if (entry.isError) (head.trace ??= []).push(line.text);
-    return entry.isError;
+    if (!entry.isError) return false;
+    (head.trace ??= []).push(line.text);
+    if (part === "last") head.headline = line.text;
+    return true;
+  }
+}
+
+type Line = Omit<LogRow, "seq">;
+
+/** How long new lines are held back, in milliseconds: logs are read one after the other. */
+const WINDOW_MS = 500;
+
+/** Puts new lines of several logs in order of time, by holding each back for a short time. */
+export class LineWindow {
+  #held: { readonly line: Line; readonly due: number; readonly order: number }[] = [];
+  /** The order of the last line of each log, whose lines keep their order whatever the clock does. */
+  readonly #last = new Map<string, number>();
+
+  /** When the next lines are due; undefined if none is held. */
+  get due(): number | undefined {
+    return this.#held[0]?.due;
+  }
+
+  add(lines: readonly Line[], now: number): void {
+    for (const line of lines) {
+      const key = positionKey(line);
+      const order = Math.max(line.at, this.#last.get(key) ?? 0);
+      this.#last.set(key, order);
+      this.#held.push({ line, order, due: now + WINDOW_MS });
+    }
+  }
+
+  /** Takes the lines that are due, and those that were written before them. */
+  take(now: number): Line[] {
+    const until = this.#held.reduce(
+      (most, { due, order }) => due > now ? most : Math.max(most, order),
+      0,
+    );
+    const taken = this.#held.filter(({ order }) => order <= until);
+    this.#held = this.#held.filter(({ order }) => order > until);
+    return taken.sort((one, other) => one.order - other.order).map(({ line }) => line);
   }
 }
 
@@ -72,7 +123,7 @@ export interface LineLook {
   readonly isRaw: boolean;
 }
 
-/** Maximum characters shown of a line, which may have megabytes. */
+/** Maximum characters shown of a line that was joined from its pieces. */
 const MAX_DRAWN = 8 * 1024;
 
 const LEVEL_LOOK: Readonly<Record<LogLevel, string>> = {
@@ -84,17 +135,18 @@ const LEVEL_LOOK: Readonly<Record<LogLevel, string>> = {
 
 /** Formats a line as styled runs. JSON and logfmt become level, message and dimmed fields. */
 export function shownLine(
-  { text, trace = [] }: Pick<LogRow, "text" | "trace">,
+  line: Pick<LogRow, "text" | "trace" | "headline" | "at" | "start" | "end">,
   { isTimed, isRaw }: LineLook,
 ): ShownLine {
-  const last = isRaw ? text : lastState(text);
-  const isLong = last.length > MAX_DRAWN;
+  const { text, headline = text, trace = [], start, end, at } = line;
+  const last = isRaw ? text : lastState(headline);
+  const size = start === undefined ? last.length : end - start;
+  const isLong = size > MAX_DRAWN;
   const readable = isRaw || isLong ? undefined : readableLine(plainLine(last), isTimed);
   if (readable === undefined) {
-    const runs = ansiRuns(
-      isLong ? `${last.slice(0, MAX_DRAWN)} … ${Math.round(last.length / 1024)} KB` : last,
-    );
-    return { runs, level: levelOf(textOf(runs)), trace };
+    const shown = isTimed && !isRaw ? withoutTime(last, at) : last;
+    const runs = ansiRuns(isLong ? `${shown.slice(0, MAX_DRAWN)} … ${bytes(size)}` : shown);
+    return { runs, level: levelOf(plainLine(headline === text ? last : text)), trace };
   }
   const { level, message, fields, stack } = readable;
   const runs = [

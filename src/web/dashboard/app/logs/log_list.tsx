@@ -48,13 +48,16 @@ export function LogList(props: LogListProps) {
   const heights = useMemo(() => new RowHeights(columns, look), [columns, look, buffer]);
   const cut = heights.update(buffer.shown, buffer.dropped);
   const received = buffer.dropped + buffer.shown.length;
-  useView(frame, view, follow, onEdge);
+  /** The end of the lines to which the view was scrolled last. */
+  const end = useRef(0);
+  useView(frame, view, follow, end, onEdge);
   const total = heights.height;
 
   useLayoutEffect(() => {
     const element = frame.current!;
     if (follow.value) {
       element.scrollTop = element.scrollHeight;
+      end.current = element.scrollTop;
       seen.current = received;
     } else if (cut !== 0) element.scrollTop -= cut;
   }, [version, follow.value, total]);
@@ -172,7 +175,6 @@ function LogRow(props: LogRowProps) {
   const plain = textOf(runs);
   const classes = [
     "log-row",
-    line.stream === "stderr" ? "is-stderr" : "",
     `level-${level ?? "none"}`,
     isCursor ? "is-cursor" : "",
     isMatch ? "is-match" : "",
@@ -182,7 +184,7 @@ function LogRow(props: LogRowProps) {
       {time !== "" && <span class="log-time" title={dateTime(line.at)}>{time}</span>}
       {showName && <span class={`log-name hue-${hue}`} title={line.name}>{line.name}</span>}
       <span class="log-mark" title={line.stream}>
-        {line.stream === "stderr" ? "!" : " "}
+        {level === "error" || level === "warn" ? "!" : line.stream === "stderr" ? "·" : " "}
         {trace.length > 0 && (
           <b title={`${counted(trace.length, "more line")}: a click unfolds`}>▸</b>
         )}
@@ -248,6 +250,7 @@ function useView(
   frame: { readonly current: HTMLDivElement | null },
   view: Signal<{ top: number; height: number; width: number }>,
   follow: Signal<boolean>,
+  end: { readonly current: number },
   onEdge: LogListProps["onEdge"],
 ): void {
   const edge = useRef(onEdge);
@@ -269,7 +272,8 @@ function useView(
     const look = () => {
       const { scrollTop, clientHeight, clientWidth, scrollHeight } = element;
       const atEnd = scrollTop + clientHeight >= scrollHeight - 2;
-      if (scrollTop < before - 2 && !atEnd) follow.value = false;
+      // Dropping the oldest lines moves the end up, and new ones may have come before this event.
+      if (scrollTop < before - 2 && !atEnd && scrollTop !== end.current) follow.value = false;
       if (scrollTop < before && scrollTop < EDGE_PX) edge.current("top");
       if (scrollTop > before && scrollHeight - scrollTop - clientHeight < EDGE_PX) {
         edge.current("bottom");

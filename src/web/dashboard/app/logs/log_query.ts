@@ -7,7 +7,10 @@ import {
   type LogStream,
 } from "../../../../model/log_line.ts";
 import type { LogRequest } from "../../../../protocol/wire.ts";
+import { type Range, rangeQuery } from "../data/time_range.ts";
+import { structuredLine } from "../../../../model/log_level.ts";
 import { literally } from "../../../../model/plain_text.ts";
+import { plainLine } from "./ansi.ts";
 
 export interface LogQuery {
   /** Names; empty for all. */
@@ -24,6 +27,8 @@ export interface LogQuery {
   /** Search the logs of the range on the server instead of the loaded lines. */
   readonly deep: boolean;
   readonly columns: boolean;
+  /** Group lines that differ only in numbers. */
+  readonly isGrouped: boolean;
   /** The line of a permalink, see `markOf()`; empty for none. */
   readonly mark: string;
 }
@@ -40,6 +45,7 @@ export const NO_QUERY: LogQuery = {
   onlyMatches: false,
   deep: false,
   columns: false,
+  isGrouped: false,
   mark: "",
 };
 
@@ -50,6 +56,7 @@ const FLAGS = {
   only: "onlyMatches",
   deep: "deep",
   cols: "columns",
+  group: "isGrouped",
 } as const;
 
 /** Reads settings from the query of an address. Ignores invalid values. */
@@ -112,7 +119,27 @@ export function filterOf(
   };
 }
 
+/** What the daemon's routes about the lines of a range take. */
+export function rangeParams(query: LogQuery, range: Range): URLSearchParams {
+  const params = new URLSearchParams(query.targets.map((name) => ["targets", name]));
+  const more = { ...rangeQuery(range), ...filterOf(query) };
+  for (const [key, value] of Object.entries(more)) params.set(key, String(value));
+  return params;
+}
+
 /** The mark of a line in a link: its log and its position there. */
 export function markOf({ name, stream, end }: LogName & { readonly end: number }): string {
   return `${name}/${stream}/${end}`;
+}
+
+/** Characters of a line that its search has at most. */
+const MAX_SEARCHED = 300;
+
+/** The search for lines like one: what has a digit may differ. */
+export function similarTo(line: string): Partial<LogQuery> {
+  const plain = plainLine(line);
+  const message = structuredLine(plain)?.message;
+  const text = message === undefined ? plain : JSON.stringify(message).slice(1, -1);
+  const search = text.slice(0, MAX_SEARCHED).split(/\S*\d\S*/).map(literally).join("\\S+");
+  return { search, isRegex: true, matchCase: true, deep: true, invert: false, isGrouped: false };
 }

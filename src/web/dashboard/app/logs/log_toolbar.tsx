@@ -13,6 +13,7 @@ import { jsonLines, messageOf, send } from "../data/api.ts";
 import type { LogRow } from "./log_lines.ts";
 import { toast } from "../shell/notices.ts";
 import type { LogLine } from "../../../../model/log_line.ts";
+import { bytes } from "../data/format.ts";
 import { plainLine } from "./ansi.ts";
 
 interface LogToolbarProps {
@@ -57,6 +58,17 @@ export function LogToolbar(props: LogToolbarProps) {
       />
       <LogSearch {...props} />
       <span class="row tools-end">
+        <Button
+          pressed={query.isGrouped}
+          label="Group similar lines"
+          onClick={() =>
+            onQuery({
+              ...{ ...query, isGrouped: !query.isGrouped },
+              level: query.isGrouped ? query.level : query.level || "error",
+            })}
+        >
+          Group
+        </Button>
         <Button
           pressed={follow.value}
           label="Follow (f)"
@@ -317,7 +329,8 @@ function save(parts: readonly string[], targets: readonly string[]): void {
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }
 
-function lineText({ at, name, text, trace = [] }: LogRow, isOne: boolean): string {
+function lineText({ at, name, text, trace = [], start, end }: LogRow, isOne: boolean): string {
   const head = isOne ? "" : `${new Date(at).toISOString()} ${name} `;
-  return [text, ...trace].map((line) => head + plainLine(line)).join("\n");
+  const rest = start === undefined ? "" : ` … ${bytes(end - start)}`;
+  return [text + rest, ...trace].map((line) => head + plainLine(line)).join("\n");
 }

@@ -4,11 +4,11 @@ import { useSignal, useSignalEffect } from "@preact/signals";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { RangePicker } from "../controls/range_picker.tsx";
 import { Button, CopyButton } from "../controls/controls.tsx";
-import { counted, dateTime } from "../data/format.ts";
+import { bytes, counted, dateTime } from "../data/format.ts";
 import { linkTo, place, range, replacePlace, setRange } from "../data/router.ts";
 import { isOneProcess, processList } from "../data/store.ts";
-import { lookingAt, NOW, type Range, rangeText } from "../data/time_range.ts";
-import { type LogBuffer, type LogPane, LogPanes, MAX_LINES } from "./log_buffer.ts";
+import { between, endsOf, lookingAt, NOW, type Range, rangeText } from "../data/time_range.ts";
+import { type LogBuffer, type LogPane, LogPanes } from "./log_buffer.ts";
 import { LogHistogram } from "./log_histogram.tsx";
 import { LogList, type LogListProps } from "./log_list.tsx";
 import { isRaw, wrap } from "../shell/settings.ts";
@@ -22,10 +22,13 @@ import {
   readLogQuery,
   writeLogQuery,
 } from "./log_query.ts";
+import { LogPatterns } from "./log_patterns.tsx";
 import { LogToolbar } from "./log_toolbar.tsx";
-import { type OpenLog, useLogSource } from "./open_log.ts";
+import { type OpenLog, useLogSource, wholeLine } from "./open_log.ts";
 import { StateShape } from "../process/process_figures.tsx";
+import { messageOf } from "../data/api.ts";
 import { useKeys } from "../shell/keys.ts";
+import { toast } from "../shell/notices.ts";
 import { plainLine } from "./ansi.ts";
 import { jsonFields, levelOf } from "../../../../model/log_level.ts";
 import { literally } from "../../../../model/plain_text.ts";
@@ -78,15 +81,13 @@ const HUES = 8;
 
 function LogView({ query, onQuery, linkOf, single }: LogViewProps) {
   const { targets, columns, search, isRegex, matchCase, level } = query;
-  const isWhole = useSignal(false);
   const follow = useSignal(range.value.span !== undefined);
   // A fixed range cannot be followed: switch to one that ends now.
   useSignalEffect(() => {
     if (follow.value && range.peek().span === undefined) setRange(NOW);
   });
   const panes = useMemo(() => new LogPanes(targets, columns), [targets.join("\n"), columns]);
-  for (const { buffer } of panes.list) buffer.most = MAX_LINES[isWhole.value ? "whole" : "usual"];
-  const source = useLogSource(panes, query, isWhole.value, follow);
+  const source = useLogSource(panes, query, follow);
   const pattern = useMemo(() => patternOf(query), [search, isRegex, matchCase]);
   const hueOf = useMemo(() => hues(), []);
   const { buffer } = panes.current;
@@ -127,24 +128,32 @@ function LogView({ query, onQuery, linkOf, single }: LogViewProps) {
         onMatch={toMatch}
       />
       <LogHistogram key={JSON.stringify([targets, filterOf(query)])} query={query} />
-      <LogStatus
-        {...{ panes, source, query, onQuery }}
-        hasAll={isWhole.value || query.deep || range.value.span === undefined}
-        onAll={() => isWhole.value = true}
-      />
-      <div class={panes.list.length > 1 ? "log-columns" : "log-column-frame"}>
-        {panes.list.map((one, index) => (
-          <LogColumn
-            key={one.target}
-            {...{ query, follow, source, hueOf }}
-            onEdge={(edge) => void (edge === "top" ? source?.older() : source?.later())}
-            pane={one}
-            pattern={query.invert || typeof pattern === "string" ? undefined : pattern}
-            showName={!isOneProcess(one.target ? [one.target] : targets)}
-            onActive={() => panes.active.value = index}
+      {query.isGrouped && (
+        <>
+          <RangePicker />
+          <LogPatterns
+            {...{ query, onQuery }}
+            lineLink={(mark, at) =>
+              linkOf({ ...query, isGrouped: false, mark }, lookingAt(at, range.value))}
           />
-        ))}
-      </div>
+        </>
+      )}
+      {!query.isGrouped && <LogStatus {...{ panes, source, query, onQuery }} />}
+      {!query.isGrouped && (
+        <div class={panes.list.length > 1 ? "log-columns" : "log-column-frame"}>
+          {panes.list.map((one, index) => (
+            <LogColumn
+              key={one.target}
+              {...{ query, follow, source, hueOf }}
+              onEdge={(edge) => void (edge === "top" ? source?.older() : source?.later())}
+              pane={one}
+              pattern={query.invert || typeof pattern === "string" ? undefined : pattern}
+              showName={!isOneProcess(one.target ? [one.target] : targets)}
+              onActive={() => panes.active.value = index}
+            />
+          ))}
+        </div>
+      )}
       {line && (
         <LineDetails
           {...{ line, query, onQuery, linkOf }}
@@ -291,15 +300,13 @@ interface LogStatusProps {
   readonly source: OpenLog | undefined;
   readonly query: LogQuery;
   readonly onQuery: (query: LogQuery) => void;
-  /** True if all older lines are loaded. */
-  readonly hasAll: boolean;
-  readonly onAll: () => void;
 }
 
-function LogStatus({ panes, source, query, onQuery, hasAll, onAll }: LogStatusProps) {
-  let [shown, size, isFiltering] = [0, 0, false];
+function LogStatus({ panes, source, query, onQuery }: LogStatusProps) {
+  let [shown, size, isFiltering, oldest] = [0, 0, false, Infinity];
   for (const { buffer } of panes.list) {
     buffer.version.value;
+    oldest = Math.min(oldest, buffer.shown[0]?.at ?? Infinity);
     shown += buffer.shown.length + buffer.folded;
     size += buffer.size;
     isFiltering ||= buffer.isFiltering.value;
@@ -320,15 +327,16 @@ function LogStatus({ panes, source, query, onQuery, hasAll, onAll }: LogStatusPr
         <button
           type="button"
           class="text-button"
-          onClick={() => void source.older()}
+          title={panes.isFull ? "The page is full: this opens the time before" : undefined}
+          onClick={() => {
+            if (!panes.isFull) void source.older();
+            else setRange(between(endsOf(range.value, oldest)[0], oldest + 1));
+          }}
         >
           Older lines
         </button>
       )}
       {source?.error.value && <span class="bad" role="alert">{source.error}</span>}
-      {!hasAll && search === "" && (
-        <button type="button" class="text-button" onClick={onAll}>Load full history</button>
-      )}
       {search !== "" && (
         <button
           type="button"
@@ -347,9 +355,11 @@ function LineDetails({ line, query, onQuery, linkOf, onClose }: Omit<LogViewProp
   readonly line: LogRow;
   readonly onClose: () => void;
 }) {
-  const plain = plainLine(line.text);
+  const read = useSignal<{ readonly of: LogRow; readonly text: string } | undefined>(undefined);
+  const loaded = read.value?.of === line ? read.value.text : undefined;
+  const plain = plainLine(loaded ?? line.text);
   const fields = jsonFields(plain);
-  const { trace } = shownLine(line, { isTimed: false, isRaw: false });
+  const { trace } = shownLine({ ...line, text: plain }, { isTimed: false, isRaw: false });
   const whole = [plain, ...(line.trace ?? []).map(plainLine)].join("\n");
   const unfolded = fields === undefined ? whole : trace.map(plainLine).join("\n");
   return (
@@ -360,6 +370,11 @@ function LineDetails({ line, query, onQuery, linkOf, onClose }: Omit<LogViewProp
           {levelOf(plain) ?? "no level"}
         </p>
         <span class="row">
+          {line.start !== undefined && loaded === undefined && (
+            <Button onClick={() => readWhole(line, (text) => read.value = { of: line, text })}>
+              Show {bytes(line.end - line.start)}
+            </Button>
+          )}
           {isNarrowed(query) && (
             <a class="button" href={linkOf(around(line, query), momentOf(line))}>Show in context</a>
           )}
@@ -394,6 +409,14 @@ function LineDetails({ line, query, onQuery, linkOf, onClose }: Omit<LogViewProp
       )}
     </section>
   );
+}
+
+async function readWhole(line: LogRow, take: (text: string) => void): Promise<void> {
+  try {
+    take(await wholeLine(line, new AbortController().signal));
+  } catch (error) {
+    toast("failed", "Cannot read the line", { detail: messageOf(error) });
+  }
 }
 
 /** True if filters hide neighbouring lines. */

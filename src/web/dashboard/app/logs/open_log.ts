@@ -7,18 +7,21 @@ import { readLogs } from "../data/feed_socket.ts";
 import { range } from "../data/router.ts";
 import { endsOf, now } from "../data/time_range.ts";
 import { breathe, type LogReceiver } from "./log_buffer.ts";
-import type { LogRow } from "./log_lines.ts";
+import { LineWindow, type LogRow } from "./log_lines.ts";
 import { filterOf, type LogQuery } from "./log_query.ts";
 import { connection } from "../data/store.ts";
 import { sleep } from "../../../../platform/clock.ts";
-import type { LogLine, LogPositions, LogStart } from "../../../../model/log_line.ts";
+import {
+  type LogLine,
+  type LogPositions,
+  type LogStart,
+  positionKey,
+} from "../../../../model/log_line.ts";
 import type { LogRequest } from "../../../../protocol/wire.ts";
 
 interface SourceOptions {
   /** Names; empty for all. */
   readonly targets: readonly string[];
-  /** True for all lines, including archives; otherwise the newest ones come first. */
-  readonly isWhole: boolean;
   /** Only a fixed range, in milliseconds since the epoch, without following. */
   readonly between?: readonly [number, number] | undefined;
   /** With a filter: lines of the range that is shown, from then on. */
@@ -51,6 +54,9 @@ export class OpenLog {
   #before: LogPositions = {};
   #positions: LogPositions | undefined;
   #isTurning = false;
+  /** New lines of several logs. */
+  readonly #window = new LineWindow();
+  #timer: ReturnType<typeof setTimeout> | undefined;
   /** True until the first answer of a new stream: the view shows the lines of the one before. */
   #isStale = true;
 
@@ -64,10 +70,11 @@ export class OpenLog {
     this.#abort.abort();
   }
 
-  /** Adds older lines at the top. */
+  /** Adds older lines at the top, if there is room. */
   async older(): Promise<void> {
-    if (!this.hasOlder.value) return;
-    await this.#turn({ before: this.#before, limit: PAGE }, (lines, { before }) => {
+    if (!this.hasOlder.value || this.#sink.isFull) return;
+    const from = { ...this.#before, ...this.#sink.lost };
+    await this.#turn({ before: from, limit: PAGE }, (lines, { before }) => {
       this.#sink.prepend(lines);
       this.#before = before;
       this.hasOlder.value = Object.keys(before).length > 0;
@@ -108,7 +115,7 @@ export class OpenLog {
 
   async #run(): Promise<void> {
     const { signal } = this.#abort;
-    const { between, isWhole } = this.#options;
+    const { between } = this.#options;
     /** `ended`: without an error, since all of its processes are deleted. */
     let before: "nothing" | "begun" | "ended" = "nothing";
     while (!signal.aborted) {
@@ -118,17 +125,9 @@ export class OpenLog {
         this.#isStale = true;
         if (before === "nothing") this.#refresh();
         this.isLoading.value = true;
-        const stored = between !== undefined || isWhole;
-        const first: LogRequest = {
-          ...(isWhole ? { lines: 0 } : { limit: PAGE }),
-          positions: true,
-        };
-        if (stored) await this.#pour({ ...this.#query(), ...first });
-        if (between !== undefined) return;
-        await this.#pour({
-          ...{ ...this.#query(), follow: true, unfinished: true },
-          ...(stored ? { from: this.#positions } : first),
-        });
+        const newest: LogRequest = { ...this.#query(), limit: PAGE, positions: true };
+        if (between !== undefined) return await this.#pour(newest);
+        await this.#pour({ ...newest, follow: true, unfinished: true });
         before = "ended";
       } catch (error) {
         if (signal.aborted) return;
@@ -147,7 +146,7 @@ export class OpenLog {
   #query(): LogRequest {
     const { between, since, targets, filter } = this.#options;
     return {
-      ...filter,
+      ...{ ...filter, cut: true },
       ...(targets.length > 0 && { target: [...targets] }),
       ...(since !== undefined && { since: new Date(since).toISOString() }),
       ...(between !== undefined && {
@@ -165,11 +164,30 @@ export class OpenLog {
     this.#options.began();
   }
 
+  #show(lines: readonly Omit<LogRow, "seq">[]): void {
+    if (lines.length === 0) return;
+    this.#sink.add(lines);
+    if (Object.keys(this.#sink.lost).length > 0) this.hasOlder.value = true;
+  }
+
+  /** Adds new lines of several logs to the view, by time. */
+  #hold(lines: readonly Omit<LogRow, "seq">[]): void {
+    this.#window.add(lines, performance.now());
+    const { due } = this.#window;
+    if (due === undefined) return;
+    this.#timer ??= setTimeout(() => {
+      this.#timer = undefined;
+      this.#show(this.#window.take(performance.now()));
+      this.#hold([]);
+    }, due - performance.now());
+  }
+
   /** Adds what a query finds to the view. */
   async #pour(query: LogRequest): Promise<void> {
     const items = await readLogs(query, this.#abort.signal);
     this.error.value = "";
     let until = performance.now() + TURN_MS;
+    let isMerged = false;
     const started = ({ positions, before }: LogStart) => {
       this.#refresh();
       this.#positions = positions;
@@ -180,21 +198,50 @@ export class OpenLog {
         this.hasLater.value = this.#options.between !== undefined;
       }
       this.isLoading.value = false;
+      isMerged = Object.values(positions).filter((position) => position > 0).length > 1;
     };
-    for await (const batch of linesIn(items, started)) {
-      if (batch.length === 0) continue;
+    try {
+      for await (const batch of linesIn(items, started)) {
+        if (batch.length === 0) continue;
+        this.#refresh();
+        if (isMerged) this.#hold(batch.map(rowOf));
+        else this.#show(batch.map(rowOf));
+        if (performance.now() < until) continue;
+        await breathe();
+        until = performance.now() + TURN_MS;
+      }
       this.#refresh();
-      this.#sink.add(batch.map(rowOf));
-      if (performance.now() < until) continue;
-      await breathe();
-      until = performance.now() + TURN_MS;
+    } finally {
+      clearTimeout(this.#timer);
+      this.#timer = undefined;
+      this.#show(this.#window.take(Infinity));
     }
-    this.#refresh();
   }
 }
 
-function rowOf({ line, at, ...rest }: LogLine): Omit<LogRow, "seq"> {
-  return { ...rest, text: line, at: Date.parse(at) };
+function rowOf({ line, at, cut, ...rest }: LogLine): Omit<LogRow, "seq"> {
+  const start = cut === undefined ? {} : { start: rest.end - cut };
+  return { ...rest, ...start, text: line, at: Date.parse(at) };
+}
+
+/** Maximum pieces of 64 KiB that are read of a line. */
+const MAX_PIECES = 64;
+
+/** Reads a long line, of which the view has only the beginning, by its position. */
+export async function wholeLine(
+  { start, name, stream }: LogRow,
+  signal: AbortSignal,
+): Promise<string> {
+  const from = { [positionKey({ name, stream })]: start ?? 0 };
+  const query: LogRequest = { target: [name], [stream]: true, from, limit: MAX_PIECES };
+  let text = "";
+  for await (const batch of linesIn(await readLogs(query, signal), () => {})) {
+    for (const { line, partial } of batch) {
+      text += line;
+      if (!partial) return text;
+    }
+  }
+  return `${text} …`;
 }
 
 function reasonOf(error: unknown): string {
@@ -231,11 +278,10 @@ const AFTER_MS = 30_000;
 /** Delay while typing: each search reads the logs of the range. */
 const TYPING_MS = 300;
 
-/** Reads logs into the panes: all of them if `isWhole`, else the newest lines. */
+/** Reads the newest lines of logs into the panes. */
 export function useLogSource(
   panes: LogReceiver,
   query: LogQuery,
-  isWhole: boolean,
   follow: Signal<boolean>,
 ): OpenLog | undefined {
   const source = useSignal<OpenLog | undefined>(undefined);
@@ -245,14 +291,15 @@ export function useLogSource(
   const { span, from, to, at } = range.value;
   const end = at > 0 && !isFiltered ? Math.min(to, at + AFTER_MS) : to;
   useEffect(() => {
+    if (query.isGrouped) return;
     let opened: OpenLog | undefined;
     const open = () => {
       opened = new OpenLog(panes, {
-        ...{ targets: query.targets, isWhole, filter },
+        ...{ targets: query.targets, filter },
         between: span === undefined ? [from, end] : undefined,
-        since: isFiltered && !isWhole ? endsOf(range.peek(), now())[0] : undefined,
-        // Start at the end, except for a fixed range or a full log.
-        began: () => follow.value = span !== undefined && !isWhole,
+        since: isFiltered ? endsOf(range.peek(), now())[0] : undefined,
+        // Start at the end, except for a fixed range.
+        began: () => follow.value = span !== undefined,
       });
       source.value = opened;
     };
@@ -261,7 +308,7 @@ export function useLogSource(
     return () => (clearTimeout(timer), opened?.close());
   }, [
     panes,
-    isWhole,
+    query.isGrouped,
     span ?? `${from} ${end}`,
     JSON.stringify(filter),
   ]);
