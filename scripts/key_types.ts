@@ -96,6 +96,7 @@ const TITLES: Readonly<Record<string, string>> = {
   HealthCheckConfig: "How a process is checked while it runs.",
   CronConfig: "A schedule of runs.",
   HooksConfig: "Hooks by the point at which they run.",
+  AlertConfig: "A condition that is told of when it begins to hold, and when it no longer does.",
   HookConfig: "A shell command run at a point of a process's life.",
   LimitsConfig: "Resource limits. cgroup limits apply to the process tree.",
   LogConfig: "How logs are written and rotated.",
@@ -118,9 +119,8 @@ export function keyReference(): string {
   const parts = [...groups].map(([name, keys]) => {
     const table = Object.fromEntries(keys);
     for (const [key, row] of keys) {
-      const { type } = row;
-      const inner = type === "object" ? row : row.type === "map" ? row.of : undefined;
-      if (inner?.type === "object") objects.set(key, inner.keys);
+      const inner = row.type === "map" || row.type === "list" ? row.of : row;
+      if (inner.type === "object") objects.set(key, inner.keys);
     }
     return `## ${name}\n\n${tableText(table)}`;
   });

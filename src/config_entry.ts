@@ -87,6 +87,14 @@ export interface WebhookFileEntry {
   readonly retry_delay?: string | number;
 }
 
+/** An alert of the host: its condition, or an object with it. */
+export type HostAlertEntry = string | {
+  /** Condition, such as `load > 8 for 5m`. */
+  readonly when: string;
+  /** Time without the condition until it is resolved; default 1m. */
+  readonly resolve_after?: string | number;
+};
+
 /** Settings of `procsup run`. */
 export interface RunFileEntry {
   /** Processes whose final exit stops everything; `procsup run` exits with their code. */
@@ -109,6 +117,8 @@ export interface ProfileFile {
   readonly web?: Partial<WebSettings>;
   /** Webhooks, as a map by name or a list of entries with a `name`. */
   readonly webhooks?: Readonly<Record<string, WebhookFileEntry>> | readonly WebhookFileEntry[];
+  /** Conditions of the host's figures, such as `disk.free < 2GB`. */
+  readonly alerts?: HostAlertEntry | readonly HostAlertEntry[];
   /** Settings of `procsup run`. The daemon ignores them: it outlives its processes. */
   readonly run?: RunFileEntry;
 }

@@ -251,6 +251,13 @@ export const LOOK_COMMANDS: readonly CommandRow[] = [
     load: async () => (await import("./commands/top.ts")).top,
   },
   {
+    name: "alerts",
+    page: "alerting",
+    summary: "List the alerts; exit code 1 when one fires",
+    examples: ["procsup alerts", "procsup alerts -o json"],
+    load: async () => (await import("./commands/alerts.ts")).alerts,
+  },
+  {
     name: "status",
     aliases: { describe: [], desc: [], show: [], info: [] },
     page: "restarts",

@@ -62,6 +62,20 @@ export interface FieldChange {
   readonly to?: unknown;
 }
 
+/** An alert, and where it stands. */
+export interface Alert {
+  /** Name of the process; `.host` for an alert of the host. */
+  readonly name: string;
+  /** Its condition. */
+  readonly when: string;
+  /** pending: the condition holds, but not for its time yet. */
+  readonly state: "ok" | "pending" | "firing";
+  /** Since when it is pending or fires. */
+  readonly since: string | null;
+  /** The value at the last measurement; empty if unknown. */
+  readonly value: string;
+}
+
 /** A schedule. */
 export interface Cron {
   /** Name of the process. */

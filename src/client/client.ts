@@ -30,6 +30,7 @@ import type { ChangeJson } from "../protocol/process_json.ts";
 import { throwFailed } from "../protocol/envelope.ts";
 import type { Output, Payload, VerbName } from "../protocol/wire.ts";
 import type {
+  Alert,
   Cron,
   CronResult,
   History,
@@ -228,6 +229,11 @@ export class Client extends ProcessHost {
     if (target !== undefined) checkTarget(target);
     const read = (change: ChangeJson) => processChange(change);
     return await this.#open("events", searchOf({ target }), signal, { forEver: true, read });
+  }
+
+  /** The alerts of all processes and of the host, and where they stand. */
+  async alerts(options: CallOptions = {}): Promise<readonly Alert[]> {
+    return camelKeys(await this.#call("alerts", {}, options));
   }
 
   /** Schedules of all processes or of a target, with their next times. */

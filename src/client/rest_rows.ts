@@ -111,6 +111,7 @@ export const REST_ROWS: { readonly [verb: string]: readonly RestRow[] } = {
   start_all: [{ method: "POST", path: "/config/start", body: "*" }],
   config_reload: [{ method: "POST", path: "/config/reload", body: "*" }],
   config_delete: [{ method: "POST", path: "/config/delete", body: "*" }],
+  alerts: [{ method: "GET", path: "/alerts" }],
   cron_list: [{ method: "GET", path: "/cron", query: ["name"] }],
   cron_start: [{ method: "POST", path: "/cron/{name}/start" }],
   cron_stop: [{ method: "POST", path: "/cron/{name}/stop" }],

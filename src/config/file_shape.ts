@@ -15,11 +15,13 @@ export interface FileParts {
   readonly web?: Layer | undefined;
   /** Webhooks by name. */
   readonly webhooks?: ReadonlyMap<string, Layer> | undefined;
+  /** The single key `alerts`: those of the host. */
+  readonly alerts?: Layer | undefined;
   readonly run?: Layer | undefined;
 }
 
 const PROFILE_KEYS: readonly string[] = [
-  ...["defaults", "secrets", "processes", "cron", "web", "webhooks", "run"],
+  ...["defaults", "secrets", "processes", "cron", "web", "webhooks", "alerts", "run"],
 ];
 
 const FILE_KEYS: readonly string[] = ["$schema", "version", "extends", ...PROFILE_KEYS, "profiles"];
@@ -85,6 +87,9 @@ export class FileShape {
         ...defaults === undefined ? [] : [defaults],
       ],
       ...{ processes, web, run },
+      alerts: (value.alerts ?? null) === null
+        ? undefined
+        : this.#layer(path, { alerts: value.alerts }),
       webhooks: (value.webhooks ?? null) === null ? undefined : webhooks,
     };
   }

@@ -3,7 +3,7 @@
 import { type JsonSchema, tableJson } from "../model/key_json_schema.ts";
 import { type ObjectType, rowsAt } from "../model/key_table.ts";
 import { PROCESS_KEYS } from "../model/process_keys.ts";
-import { WEB_KEYS, WEBHOOK_KEYS } from "../model/settings_keys.ts";
+import { HOST_ALERT_KEYS, WEB_KEYS, WEBHOOK_KEYS } from "../model/settings_keys.ts";
 
 /** No key is required, because an extended file may have it. */
 const KEYS = tableJson(PROCESS_KEYS, { inFile: true, partial: true });
@@ -43,6 +43,7 @@ const SECTIONS: JsonSchema = {
   secrets: { $ref: "#/$defs/keys/properties/secrets" },
   cron: { $ref: "#/$defs/jobs", description: "Cron jobs." },
   web: { $ref: "#/$defs/web" },
+  alerts: { $ref: "#/$defs/hostAlerts/properties/alerts" },
   run: { $ref: "#/$defs/run" },
 };
 
@@ -79,6 +80,7 @@ function settingSchemas(): JsonSchema {
       description: "Where the dashboard and the REST API listen.",
       ...tableJson(WEB_KEYS, { inFile: true }),
     },
+    hostAlerts: tableJson(HOST_ALERT_KEYS, { inFile: true }),
     webhookKeys: tableJson(WEBHOOK_KEYS, { inFile: true, partial: true }),
     webhook: { $ref: "#/$defs/webhookKeys", required: ["url"] },
     run: {

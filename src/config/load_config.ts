@@ -4,6 +4,7 @@ import {
   ConfigFieldError,
   jobDefaults,
   parseConfig,
+  parseHostAlerts,
   parseWeb,
   parseWebhook,
 } from "../model/config_schema.ts";
@@ -11,7 +12,7 @@ import { messageOf, ProcsupError } from "../model/errors.ts";
 import type { Key, KeyTable } from "../model/key_table.ts";
 import { isMap, onlyGiven } from "../model/merge_patch.ts";
 import { didYouMean, nearestWord, withNearest } from "../model/nearest_word.ts";
-import type { ProcessConfig } from "../model/process_config.ts";
+import type { AlertConfig, ProcessConfig } from "../model/process_config.ts";
 import { PROCESS_KEYS } from "../model/process_keys.ts";
 import { conditionProblem, startWaves } from "../model/start_order.ts";
 import { dirname, isAbsolute } from "@std/path";
@@ -31,7 +32,7 @@ import {
 import { ConfigProblem, type Note, throwProblems } from "./problem.ts";
 import { readFiles, type ReadRequest } from "./read_files.ts";
 import type { WebSettings } from "../model/listen_address.ts";
-import { WEB_KEYS, WEBHOOK_KEYS } from "../model/settings_keys.ts";
+import { HOST_ALERT_KEYS, WEB_KEYS, WEBHOOK_KEYS } from "../model/settings_keys.ts";
 import type { Webhook } from "../model/webhook.ts";
 
 interface LoadRequest extends ReadRequest {
@@ -286,6 +287,8 @@ function variablesOf(env: Readonly<Record<string, string>>, folders: readonly st
 export interface LoadedSettings {
   readonly web?: WebSettings;
   readonly webhooks?: readonly Webhook[];
+  /** Those of the host. */
+  readonly alerts?: readonly AlertConfig[];
 }
 
 /** Loads the settings. Later parts override earlier ones. Adds mistakes to `context.problems`. */
@@ -305,11 +308,17 @@ function loadSettings(
     for (const { path } of references) filledSettings.add(`webhooks.${name}.${path.join(".")}`);
     return checked(() => parseWebhook(wire, cwd), layers, context.problems) ?? [];
   });
+  const alerts = parts.flatMap((part) => part.alerts ?? []);
   const settings = onlyGiven({
     web: web.length === 0
       ? undefined
       : checked(() => parseWeb(overlaid(web, context, WEB_KEYS)), web, context.problems),
     webhooks: lists.length === 0 ? undefined : webhooks,
+    alerts: alerts.length === 0 ? undefined : checked(
+      () => parseHostAlerts(overlaid(alerts, context, HOST_ALERT_KEYS)),
+      alerts,
+      context.problems,
+    ),
   });
   return { settings, filledSettings };
 }

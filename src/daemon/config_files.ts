@@ -384,7 +384,7 @@ function refuseTaken(name: string, why: string): never {
   });
 }
 
-const SETTING_NAMES: readonly SettingName[] = ["web", "webhooks"];
+const SETTING_NAMES: readonly SettingName[] = ["web", "webhooks", "alerts"];
 
 /** Where a process came from. */
 interface Origin {

@@ -11,6 +11,7 @@ import { everythingEnds, startedBy } from "../platform/service_manager.ts";
 import { onSignals } from "../platform/scan/signals.ts";
 import { ShutdownNotice } from "../protocol/shutdown_notice.ts";
 import { PROTOCOL, VERSION } from "../protocol/version.ts";
+import { Alerts } from "./alerts.ts";
 import type { VerbContext } from "./verb_context.ts";
 import { DaemonLog } from "./capped_file.ts";
 import { ConfigFiles } from "./config_files.ts";
@@ -46,7 +47,8 @@ export async function runDaemon(options: DaemonOptions): Promise<number> {
   let log: DaemonLog | undefined = undefined;
   const early: string[] = [];
   const warn = (message: string) => log ? log.warn(message) : early.push(message);
-  const dashboard = () => context.web.publicUrl();
+  let web: WebListener | undefined = undefined;
+  const dashboard = () => web?.publicUrl();
   const webhooks = new Webhooks({ folder: paths.webhooks, dashboard, warn });
   using journal = new EventJournal(paths.events);
   const keepEarly = webhooks.early();
@@ -58,7 +60,7 @@ export async function runDaemon(options: DaemonOptions): Promise<number> {
   let restoreFiles = () => {};
   // Take the lock before opening the log: a second daemon must not touch the first one's files.
   const supervisor = await openSupervisor({
-    ...{ logDir: options.home, warn, onNews },
+    ...{ logDir: options.home, warn, onNews, dashboard },
     onHomeChanged: () => restoreFiles(),
     onHomeLost: () => ended.resolve("lost"),
   });
@@ -74,10 +76,15 @@ export async function runDaemon(options: DaemonOptions): Promise<number> {
   using _errors = keepRunning(warn);
   const endDaemon = () => queueMicrotask(() => ended.resolve("asked"));
   const read = metricsReader(supervisor);
-  using history = new MetricsHistory({ folder: paths.metrics, clock: systemClock, read, warn });
+  using history = new MetricsHistory({
+    ...{ folder: paths.metrics, clock: systemClock, read, warn },
+    written: (at, readings) => void alerts.look(at, readings),
+  });
+  const alerts = new Alerts({ supervisor, history, path: paths.alerts, home: paths.home });
   supervisor.directory.watch(({ name }, before) => before && history.renamed(before, name));
-  const given = { supervisor, paths, webhooks, journal, history, endDaemon, log };
+  const given = { supervisor, paths, webhooks, alerts, journal, history, endDaemon, log };
   const context = daemonContext(given, warn);
+  web = context.web;
   // A daemon has no terminal: SIGHUP reloads its files.
   using _hangup = onSignals(["SIGHUP"], () => void context.configs.reloadLast(opened));
   const app = ipcApp(context);
@@ -127,14 +134,14 @@ function daemonContext(
   given: Omit<VerbContext, "token" | "configs" | "web" | "shutdownNotice" | "limits">,
   warn: (message: string) => void,
 ): VerbContext {
-  const { supervisor, paths, webhooks } = given;
+  const { supervisor, paths, webhooks, alerts } = given;
   const token = new Token(paths.token);
   const shutdownNotice = new ShutdownNotice();
   const backend = webBackend(supervisor, shutdownNotice, () => context);
   const mounts = webMounts(backend, warn);
   const web = new WebListener({ paths, token, backend, warn, mounts });
   shutdownNotice.listen((notice) => web.publish(notice));
-  const configs = new ConfigFiles({ supervisor, web, webhooks, path: paths.configs, warn });
+  const configs = new ConfigFiles({ supervisor, web, webhooks, alerts, path: paths.configs, warn });
   const limits = new ReadLimits();
   const context: VerbContext = { ...given, token, configs, web, shutdownNotice, limits };
   return context;

@@ -4,6 +4,7 @@ import { actorOf } from "../auth/gatekeeper.ts";
 import { readRequest, VERBS } from "../verbs/mod.ts";
 import type { Verb } from "../verbs/verb.ts";
 import type { BulkResult, VerbName } from "../protocol/wire.ts";
+import { ALERT_HANDLERS } from "../verbs/alerts/handlers.ts";
 import { CONFIG_HANDLERS } from "../verbs/config/handlers.ts";
 import type { Handlers, VerbContext } from "./verb_context.ts";
 import { CRON_HANDLERS } from "../verbs/cron/handlers.ts";
@@ -24,6 +25,7 @@ const HANDLERS: Handlers = {
   ...PROCESS_HANDLERS,
   ...APP_HANDLERS,
   ...CONFIG_HANDLERS,
+  ...ALERT_HANDLERS,
   ...CRON_HANDLERS,
   ...DAEMON_HANDLERS,
   ...WEB_HANDLERS,

@@ -2,6 +2,7 @@
 
 import type { Supervisor } from "../manager/supervisor.ts";
 import { messageOf, ProcsupError } from "../model/errors.ts";
+import { HOST } from "../model/name.ts";
 import { type Cancel, type Clock, sleep } from "../platform/clock.ts";
 import { HostMeter } from "../platform/host.ts";
 import { lstatIfAny, namesIn } from "../platform/files/stat.ts";
@@ -30,9 +31,6 @@ import {
   summarize,
 } from "./metrics_ring.ts";
 
-/** Name of the host's history, which no process can have. */
-export const HOST = ".host";
-
 /** The figures of one process at one time. */
 export interface Reading {
   readonly name: string;
@@ -44,6 +42,8 @@ interface HistoryOptions {
   readonly clock: Clock;
   /** Reads the current figures of every process and of the host. */
   readonly read: () => readonly Reading[];
+  /** Called with the figures of a slot, and its start, once they are written. */
+  readonly written?: (at: number, readings: readonly Reading[]) => void;
   readonly warn: (message: string) => void;
 }
 
@@ -135,6 +135,7 @@ export class MetricsHistory implements Disposable {
     if (failed.length === 0) this.#warned.delete("disk");
     // Once per coarse slot is enough.
     if (at % COARSE.step === 0) this.#attempt(() => this.#prune(at));
+    this.#options.written?.(at, readings);
   }
 
   /** Rewrites the coarse slot with every sample, so that an ending daemon loses nothing of it. */

@@ -1,10 +1,14 @@
-/** Applies the daemon's own settings in configuration files: `web` and `webhooks`. */
+/** Applies the daemon's own settings in configuration files: `web`, `webhooks` and `alerts`. */
 
 import type { LoadedSettings } from "../config/load_config.ts";
+import { keyChanges } from "../model/config_diff.ts";
+import { alertsWire } from "../model/config_schema.ts";
 import { messageOf } from "../model/errors.ts";
+import { HOST_ALERT_KEYS } from "../model/settings_keys.ts";
 import type { Purpose } from "../manager/check_config.ts";
 import type { Supervisor } from "../manager/supervisor.ts";
 import type { SettingChangeJson } from "../protocol/wire.ts";
+import type { Alerts } from "./alerts.ts";
 import { readTls } from "./tls_files.ts";
 import { webChanges, type WebListener } from "./web_listener.ts";
 import type { Webhooks } from "./webhooks/webhooks.ts";
@@ -28,11 +32,12 @@ interface SettingsRequest {
   readonly purpose: Purpose;
 }
 
-/** The owners of the settings. In the foreground there is no web listener. */
+/** The owners of the settings. In the foreground there is neither a web listener nor a history of figures. */
 export interface SettingsParts {
   readonly supervisor: Supervisor;
   readonly web?: WebListener;
   readonly webhooks: Webhooks;
+  readonly alerts?: Alerts;
   readonly warn: (message: string) => void;
 }
 
@@ -41,9 +46,17 @@ interface Step extends SettingChangeJson {
 }
 
 /** Names of the settings that are in effect. */
-export async function presentSettings({ web, webhooks }: SettingsParts): Promise<SettingName[]> {
-  const present: SettingName[] = await web?.settings() === undefined ? [] : ["web"];
-  return (await webhooks.list()).length === 0 ? present : [...present, "webhooks"];
+export async function presentSettings(
+  { web, webhooks, alerts }: SettingsParts,
+): Promise<SettingName[]> {
+  const present: Readonly<Record<SettingName, boolean>> = {
+    web: await web?.settings() !== undefined,
+    webhooks: (await webhooks.list()).length > 0,
+    alerts: (alerts?.host ?? []).length > 0,
+  };
+  return Object.entries(present).flatMap(([name, isPresent]) =>
+    isPresent ? [name as SettingName] : []
+  );
 }
 
 /** Compares the wanted settings with the current ones. Throws `invalid_config` before any change. */
@@ -52,7 +65,11 @@ export async function planSettings(
   request: SettingsRequest,
 ): Promise<SettingsPlan> {
   // In this order, so that webhooks report a later failure.
-  const planned = [await webhooksStep(parts, request), await webStep(parts, request)];
+  const planned = [
+    await webhooksStep(parts, request),
+    alertsStep(parts, request),
+    await webStep(parts, request),
+  ];
   const steps = planned.filter((step) => step !== undefined);
   return {
     changes: steps.map(({ act: _, ...change }) => change),
@@ -107,6 +124,25 @@ async function webhooksStep(
   // Apply it even if unchanged: a secret may have a new value.
   const act = () => webhooks.configure(supervisor, keyed);
   return { name: "webhooks", change, fields, act };
+}
+
+function alertsStep(
+  { alerts, warn }: SettingsParts,
+  { wanted, mine, prune }: SettingsRequest,
+): Step | undefined {
+  if (alerts === undefined) {
+    const act = () => warn('"alerts" is ignored: procsup run keeps no history of figures');
+    return wanted.alerts && { name: "alerts", change: "kept", fields: [], act };
+  }
+  const now = alerts.host;
+  if (wanted.alerts === undefined) {
+    const goes = now.length > 0 && mine.includes("alerts");
+    return goes ? unset("alerts", prune, () => alerts.configure([])) : undefined;
+  }
+  const { alerts: next } = wanted;
+  const fields = keyChanges(alertsWire(now), alertsWire(next), HOST_ALERT_KEYS);
+  const change = fields.length === 0 ? "unchanged" : now.length === 0 ? "added" : "changed";
+  return { name: "alerts", change, fields, act: () => alerts.configure(next) };
 }
 
 /** A setting that the files no longer have. */

@@ -8,6 +8,7 @@ import type { HookOrigin } from "../process/process_requests.ts";
 import { statusFor } from "../protocol/envelope.ts";
 import type { BulkResult, Input, Output, ProcessResult, VerbName } from "../protocol/wire.ts";
 import { actorOf, type Principal } from "../auth/gatekeeper.ts";
+import type { Alerts } from "./alerts.ts";
 import type { ConfigFiles } from "./config_files.ts";
 import type { EventJournal } from "./event_journal.ts";
 import type { ShutdownNotice } from "../protocol/shutdown_notice.ts";
@@ -26,6 +27,7 @@ export interface VerbContext {
   readonly configs: ConfigFiles;
   readonly web: WebListener;
   readonly webhooks: Webhooks;
+  readonly alerts: Alerts;
   /** Past events. */
   readonly journal: EventJournal;
   /** Past resource usage of processes and of the host. */

@@ -51,6 +51,7 @@ export const PAGES: Readonly<Record<string, Page>> = {
   routes: page("REST routes", () => import("./routes.md", { with: { type: "text" } })),
   history: page("Metrics history", () => import("./history.md", { with: { type: "text" } })),
   webhooks: page("Webhooks", () => import("./webhooks.md", { with: { type: "text" } })),
+  alerting: page("Alerts", () => import("./alerting.md", { with: { type: "text" } })),
   journal: page("Events", () => import("./journal.md", { with: { type: "text" } })),
   tokens: page("Tokens and roles", () => import("./tokens.md", { with: { type: "text" } })),
   agents: page("Agents", () => import("./agents.md", { with: { type: "text" } })),

@@ -125,6 +125,8 @@ const ROWS: Readonly<Record<string, Row>> = {
   "hooks.pre_restart hooks.post_restart": inside("- units have no such hook"),
   "hooks.pre_reload hooks.post_reload": nowhere(NO_RELOAD),
   "hooks.pre_healthcheck hooks.post_healthcheck": inside(NO_PROBE),
+  "hooks.on_crash hooks.on_errored hooks.on_unhealthy": inside("- units have no such hook"),
+  "hooks.on_alert alerts": nowhere("procsup run keeps no history of figures"),
   uid: inside("User"),
   gid: inside("Group"),
   umask: inside("UMask"),

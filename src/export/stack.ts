@@ -147,7 +147,7 @@ export function stackOf({ file, loaded, to, image, profile, stack }: ExportReque
     if (isWithin(path, folder)) continue;
     losses.push({ key: "extends", text: `${path} is outside of the folder, and not in the image` });
   }
-  for (const key of ["web", "webhooks"] as const) {
+  for (const key of ["web", "webhooks", "alerts"] as const) {
     const text = "they belong to a daemon, which does not run there";
     if (loaded.settings[key] !== undefined) losses.push({ key, text });
   }

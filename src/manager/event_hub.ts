@@ -11,15 +11,20 @@ const MAX_KEPT = 1000;
 /** Events that may wait for a slow reader before it is dropped. */
 const MAX_WAITING = 10_000;
 
+type EventListener = (process: ManagedProcess, change: ProcessChange) => void;
+
 export class EventHub {
   readonly #listeners = new Set<(change: ProcessChange) => void>();
   readonly #closers = new Set<() => void>();
   readonly #openedAt = performance.now();
   readonly #warn: (message: string) => void;
+  readonly #happened: EventListener;
   #kept: ProcessChange[] | undefined = [];
 
-  constructor(warn: (message: string) => void = () => {}) {
+  /** `happened` is called with each event of a process, also while the hub is idle. */
+  constructor(warn: (message: string) => void = () => {}, happened: EventListener = () => {}) {
     this.#warn = warn;
+    this.#happened = happened;
   }
 
   /** True if events are neither received nor kept. */
@@ -38,13 +43,14 @@ export class EventHub {
     process: ManagedProcess,
     type: ChangeType,
     { reason = process.snapshot.lastReason, ...more }: Partial<
-      Pick<ProcessChange, "reason" | "by" | "cause">
+      Pick<ProcessChange, "reason" | "by" | "cause" | "alert">
     > = {},
   ): void {
     const { snapshot: { state, pid, restarts, lastExit }, identity: { id }, name } = process;
     const at = new Date(process.machine.world.clock.now());
     const change = { type, at, id, name, state, pid, restarts, reason, exit: lastExit, ...more };
     callListener(() => this.publish(change), this.#warn);
+    this.#happened(process, change);
   }
 
   /** Calls `listener` with each new event. Returns an unsubscribe function. */

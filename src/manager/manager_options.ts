@@ -49,6 +49,8 @@ export interface SupervisorConfig extends ManagerConfig {
   readonly onHomeChanged?: () => void;
   /** Called when another supervisor has taken the home. Default: `release()`. */
   readonly onHomeLost?: () => void;
+  /** URL of the dashboard, for what hooks get; undefined while it is not served. */
+  readonly dashboard?: () => string | undefined;
 }
 
 /** Options of reading a log. */
@@ -78,7 +80,7 @@ export interface EventOptions {
 
 const KEYS: readonly (keyof SupervisorConfig)[] = [
   ...["logDir", "defaults", "warn", "onExit", "signals"] as const,
-  ...["clock", "onNews", "stdin", "onHomeChanged", "onHomeLost"] as const,
+  ...["clock", "onNews", "stdin", "onHomeChanged", "onHomeLost", "dashboard"] as const,
 ];
 const DEFAULTS: readonly (keyof ProcessDefaults)[] = [
   "restartPolicy",

@@ -9,6 +9,7 @@ import { endCauseOf, publishedChanges } from "../model/transition.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
 import { type Input, NEW, type PendingRequest, type Snapshot } from "../model/process_state.ts";
 import { refuseNeverMet, startWaves } from "../model/start_order.ts";
+import { hasEventHook } from "../model/webhook_rules.ts";
 import type { Clock } from "../platform/clock.ts";
 import { ManagedProcess } from "../process/managed_process.ts";
 import type { Machine } from "../process/process_actor.ts";
@@ -323,7 +324,9 @@ export class Registry implements Machine, AppOwner {
     if (now.run !== null && now.run.runId !== before.run?.runId) this.#peers.launched(process);
     this.#peers.changed(process, before);
     this.#sockets.changed(process, before);
-    if (!this.#hub.idle) this.#publishChanges(process, before, input);
+    if (!this.#hub.idle || hasEventHook(process.config)) {
+      this.#publishChanges(process, before, input);
+    }
     this.directory.app(process.identity.app)?.changed(process, before, input);
   }
 

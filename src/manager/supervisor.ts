@@ -36,6 +36,7 @@ import { AppDirectory, type Directory } from "./app_directory.ts";
 import { Apply } from "./apply.ts";
 import { RestartTally } from "../model/restart_budget.ts";
 import { RetriedWrites } from "../platform/files/retried_writes.ts";
+import { EventHooks } from "./event_hooks.ts";
 import { EventHub } from "./event_hub.ts";
 import { LogKeeper } from "../logs/keep/log_keeper.ts";
 import type { SupervisorConfig } from "./manager_options.ts";
@@ -110,7 +111,7 @@ export class Supervisor implements AsyncDisposable {
     this.system = systemWorld(paths, { clock, stdin });
     const { world } = this.system;
     this.usage = new UsageSampler(world.clock);
-    this.events = new EventHub(warn);
+    this.events = new EventHub(warn, new EventHooks(config.dashboard).happened);
     const directory = new AppDirectory(warn);
     this.directory = directory;
     const list = () => directory.list();

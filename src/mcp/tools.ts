@@ -9,6 +9,7 @@ import { nameFromPath } from "../model/name.ts";
 import { dirname, isAbsolute } from "@std/path";
 import { statusFor } from "../protocol/envelope.ts";
 import { askEachMatch, selectProcesses } from "../protocol/select_processes.ts";
+import { ALERT_VERBS } from "../verbs/alerts/rows.ts";
 import { CONFIG_VERBS } from "../verbs/config/rows.ts";
 import { CRON_VERBS } from "../verbs/cron/rows.ts";
 import { INSPECT_VERBS } from "../verbs/inspect/rows.ts";
@@ -155,6 +156,10 @@ const SPECIAL: { readonly [N in VerbName]?: ToolRun } = {
     run: async (args: Input<"metrics_history">, { call }) => ({
       data: briefHistory(await call("metrics_history", args)),
     }),
+  },
+  alerts: {
+    output: z.object({ alerts: ALERT_VERBS.alerts.output }),
+    run: async (_: unknown, { call }) => ({ data: { alerts: await call("alerts") } }),
   },
   cron_list: {
     output: z.object({ jobs: CRON_VERBS.cron_list.output }),

@@ -1,6 +1,7 @@
 /** Validates configurations of processes, `web` and webhooks, whatever their source. */
 
 import * as z from "zod/mini";
+import { OVERDUE, parseCondition } from "./alert_rules.ts";
 import { didYouMean, nearestWord, withNearest } from "./nearest_word.ts";
 import { ProcsupError, quote } from "./errors.ts";
 import { commandProblem, configOf, expanded, foreignKey, wireKeys } from "./key_spelling.ts";
@@ -17,9 +18,9 @@ import {
 import { parseListen, remoteProblem, type WebSettings } from "./listen_address.ts";
 import { oneForMany } from "./log_paths.ts";
 import { isMap, type Keyed } from "./merge_patch.ts";
-import type { ProcessConfig } from "./process_config.ts";
+import type { AlertConfig, ProcessConfig } from "./process_config.ts";
 import { PROCESS_KEYS } from "./process_keys.ts";
-import { WEB_KEYS, WEBHOOK_KEYS } from "./settings_keys.ts";
+import { HOST_ALERT_KEYS, WEB_KEYS, WEBHOOK_KEYS } from "./settings_keys.ts";
 import { lowered } from "./plain_text.ts";
 import type { Webhook } from "./webhook.ts";
 
@@ -121,6 +122,14 @@ export function parseConfig(input: unknown): ProcessConfig {
   }
   const wire = checked(PROCESS_KEYS, jobRules(expanded(input)));
   const config = configOf(wire) as unknown as ProcessConfig;
+  for (const [index, { when }] of config.alerts.entries()) {
+    const isJob = parseCondition(when, "process").figure === OVERDUE;
+    if (!isJob || (config.cron ?? config.cronRestart) !== undefined) continue;
+    const message = `Invalid "alerts.${index}" ${
+      quote(when)
+    }: it has no "cron" and no "cron_restart"`;
+    throw new ConfigFieldError(message, ["alerts", index]);
+  }
   const shared = oneForMany(config);
   if (shared === undefined) return config;
   const { key, path, problem: what } = shared;
@@ -159,6 +168,17 @@ export function parseWeb(input: unknown): WebSettings {
   const allowed = '"allow_remote: true" allows it, with "tls" or behind a proxy that has it';
   const message = `Invalid "web.listen" ${quote(listen)}: ${lowered(remote)}; ${allowed}`;
   throw new ConfigFieldError(message, ["listen"]);
+}
+
+/** Validates the `alerts` at the top level of a file, and fills in the defaults. */
+export function parseHostAlerts(input: Keyed): readonly AlertConfig[] {
+  const { alerts } = configOf(checked(HOST_ALERT_KEYS, input), HOST_ALERT_KEYS);
+  return alerts as readonly AlertConfig[];
+}
+
+/** Returns alerts in wire form, with all defaults. */
+export function alertsWire(alerts: readonly AlertConfig[]): Record<string, unknown> {
+  return wireKeys({ alerts }, HOST_ALERT_KEYS);
 }
 
 /** Reserved name: `POST /webhooks/test` tests all webhooks. */

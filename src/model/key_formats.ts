@@ -1,5 +1,6 @@
 /** Text formats that a pattern alone cannot check. */
 
+import { conditionProblem } from "./alert_rules.ts";
 import { messageOf } from "./errors.ts";
 import { pathTest } from "./glob.ts";
 import type { Format } from "./key_table.ts";
@@ -64,6 +65,8 @@ export const FORMATS: Readonly<Record<Format, FormatRule>> = {
     },
     pattern: "^(restart|none|signal:.+)$",
   },
+  alert: { problem: (text) => conditionProblem(text, "process") },
+  host_alert: { problem: (text) => conditionProblem(text, "host") },
 };
 
 const PORT = "expected a port from 1 to 65535";

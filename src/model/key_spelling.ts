@@ -7,6 +7,7 @@ import { durationProblem, formatDuration, parseDuration } from "./duration.ts";
 import { messageOf, ProcsupError, quote } from "./errors.ts";
 import {
   camelCase,
+  formOf,
   keyNames,
   type KeyTable,
   memoryName,
@@ -45,6 +46,9 @@ function wireObject(config: object, table: KeyTable): Keyed {
 
 function wireValue(value: unknown, row: ValueType): unknown {
   if (row.type === "object" && isMap(value)) return wireObject(value, row.keys);
+  if (row.type === "list" && Array.isArray(value)) {
+    return value.map((item) => wireValue(item, formOf(row.of, item)));
+  }
   if (typeof value !== "number") return value;
   return row.type === "duration"
     ? formatDuration(value)
@@ -70,6 +74,9 @@ export function configOf(wire: object, table: KeyTable = PROCESS_KEYS): Keyed {
 
 function memoryValue(value: unknown, row: ValueType): unknown {
   if (row.type === "object" && isMap(value)) return configOf(value, row.keys);
+  if (row.type === "list" && Array.isArray(value)) {
+    return value.map((item) => memoryValue(item, formOf(row.of, item)));
+  }
   if (row.type === "duration" && typeof value === "string") return parseDuration(value);
   return row.type === "size" && typeof value === "string" ? parseSize(value) : value;
 }
@@ -124,7 +131,8 @@ function inputObject(input: Keyed, table: KeyTable | undefined, path: readonly s
 /** Leaves the keys of maps alone: they are the user's own. */
 function inputValue(value: unknown, row: ValueType | undefined, path: readonly string[]): unknown {
   if (Array.isArray(value)) {
-    return value.map((item, index) => inputValue(item, undefined, [...path, String(index)]));
+    const of = (item: unknown) => row?.type === "list" ? formOf(row.of, item) : undefined;
+    return value.map((item, index) => inputValue(item, of(item), [...path, String(index)]));
   }
   if (!isPlain(value)) return scalar(value, path);
   if (row?.type === "map") {

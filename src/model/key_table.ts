@@ -11,7 +11,9 @@ export type Format =
   | "failure_action"
   | "glob"
   | "user"
-  | "endpoint";
+  | "endpoint"
+  | "alert"
+  | "host_alert";
 
 export interface TextType {
   readonly type: "text";

@@ -2,6 +2,9 @@
 
 import { basename } from "@std/path";
 
+/** Name of the host among processes, which no process can have. */
+export const HOST = ".host";
+
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
 
 /** Why `name` cannot name a process; undefined if it can. */

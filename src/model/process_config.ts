@@ -94,6 +94,8 @@ export interface ProcessConfig {
   readonly healthCheck?: HealthCheckConfig;
   /** Run on a schedule instead of keeping it up. */
   readonly cron?: CronConfig;
+  /** Conditions of its figures of which events, webhooks and the hook on_alert tell. Figures: cpu, memory, threads, fds and restarts. */
+  readonly alerts: readonly AlertConfig[];
   /** Shell commands at points of its life, run as the app's user. */
   readonly hooks: HooksConfig;
   /** User to run as: name or id. It also applies to hooks, command checks and secret commands. */
@@ -220,6 +222,14 @@ export interface CronConfig {
   readonly enabled: boolean;
 }
 
+/** A condition that is told of when it begins to hold, and when it no longer does. */
+export interface AlertConfig {
+  /** Condition, such as memory > 400MB for 5m, restarts > 5 in 10m or job overdue. */
+  readonly when: string;
+  /** Time without the condition until it is resolved. */
+  readonly resolveAfterMs: number;
+}
+
 /** Hooks by the point at which they run. */
 export interface HooksConfig {
   /** Before each start. The start waits for it, and fails if it fails. */
@@ -242,6 +252,14 @@ export interface HooksConfig {
   readonly preHealthCheck?: HookConfig;
   /** After each health check. */
   readonly postHealthCheck?: HookConfig;
+  /** After a run failed. Standard input is what webhooks get of the event, as JSON. */
+  readonly onCrash?: HookConfig;
+  /** When it is given up. */
+  readonly onErrored?: HookConfig;
+  /** When its health checks fail. */
+  readonly onUnhealthy?: HookConfig;
+  /** When one of its alerts fires, or is resolved. */
+  readonly onAlert?: HookConfig;
 }
 
 /** A shell command run at a point of a process's life. */

@@ -75,6 +75,11 @@ export function exitOf(
   return json === null ? null : { ...json, at: new Date(json.at) };
 }
 
+/** The wire form of an end. */
+export function exitJson({ code, signal, at }: Exit) {
+  return { code, signal, at: at.toISOString() };
+}
+
 /** Resource usage of a process tree. All zero while nothing runs. */
 export interface Usage {
   /** Percent of one core, over the time since the previous reading. */
@@ -152,6 +157,8 @@ export type ChangeType =
   | "healthy"
   | "unhealthy"
   | "overdue"
+  | "alert"
+  | "alert_resolved"
   | ProcessState;
 
 /** When each kind of event happens, for the documentation. */
@@ -168,6 +175,8 @@ export const CHANGE_MEANINGS: Readonly<Record<ChangeType, string>> = {
   unhealthy: "The health checks failed `retries` times in a row.",
   overdue:
     "A run of its schedule was missed, or the last one still runs since before the one ahead.",
+  alert: "The condition of an alert, in `alert`, holds; `reason` has the value.",
+  alert_resolved: "That condition no longer holds, or the alert was removed.",
   starting: "A run is being launched.",
   running: "The run that a user or a schedule started is up, and ready if readiness is configured.",
   stopping: "The run is being stopped.",
@@ -231,4 +240,6 @@ export interface ProcessChange {
   readonly by?: string;
   /** Why the last run ended; only of the first event after its end. */
   readonly cause?: EndCause;
+  /** The condition of an `alert` or `alert_resolved`. */
+  readonly alert?: string;
 }

@@ -103,6 +103,30 @@ const HEALTH_CHECK: ObjectType = {
   },
 };
 
+/** An alert whose condition is about a process, or about the host. */
+export function alertType(format: "alert" | "host_alert"): ObjectType {
+  return {
+    type: "object",
+    named: "AlertConfig",
+    short: [{ of: { type: "text", format }, into: "when" }],
+    keys: {
+      when: {
+        type: "text",
+        format,
+        required: true,
+        help: format === "alert"
+          ? "Condition, such as memory > 400MB for 5m, restarts > 5 in 10m or job overdue"
+          : "Condition, such as disk.free < 2GB or load > 8 for 5m",
+      },
+      resolve_after: {
+        type: "duration",
+        default: "1m",
+        help: "Time without the condition until it is resolved",
+      },
+    },
+  };
+}
+
 const HOOK: ObjectType = {
   type: "object",
   named: "HookConfig",
@@ -118,6 +142,8 @@ const HOOK: ObjectType = {
     },
   },
 };
+
+const EVENT_NOTE = "Standard input is what webhooks get of the event, as JSON.";
 
 /** Shell commands run at points of a process's life. */
 const HOOKS: ObjectType = {
@@ -138,6 +164,10 @@ const HOOKS: ObjectType = {
     post_reload: { ...HOOK, help: "After a reload" },
     pre_healthcheck: { ...HOOK, memory: "preHealthCheck", help: "Before each health check" },
     post_healthcheck: { ...HOOK, memory: "postHealthCheck", help: "After each health check" },
+    on_crash: { ...HOOK, help: "After a run failed", note: EVENT_NOTE },
+    on_errored: { ...HOOK, help: "When it is given up" },
+    on_unhealthy: { ...HOOK, help: "When its health checks fail" },
+    on_alert: { ...HOOK, help: "When one of its alerts fires, or is resolved" },
   },
 };
 
@@ -704,6 +734,23 @@ export const PROCESS_KEYS: KeyTable = {
         value: "EXPR",
         help: "run on a schedule, 5 or 6 fields, instead of keeping it up",
         onlyNew: true,
+      },
+    },
+  }),
+  ...group("Alerts", {
+    alerts: {
+      type: "list",
+      of: alertType("alert"),
+      maxItems: 100,
+      single: true,
+      default: [],
+      live: true,
+      help: "Conditions of its figures of which events, webhooks and the hook on_alert tell",
+      note: "Figures: cpu, memory, threads, fds and restarts.",
+      flag: {
+        name: "alert",
+        value: "CONDITION",
+        help: 'tell when this holds, such as "memory > 400MB for 5m"',
       },
     },
   }),

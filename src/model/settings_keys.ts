@@ -2,7 +2,7 @@
 
 import type { KeyTable } from "./key_table.ts";
 import { DEFAULT_LISTEN } from "./listen_address.ts";
-import { SECRET } from "./process_keys.ts";
+import { alertType, SECRET } from "./process_keys.ts";
 import { WEBHOOK_EVENTS, WEBHOOK_FORMATS } from "./webhook.ts";
 
 /** A part of a path, other than `.` and `..`. */
@@ -67,6 +67,19 @@ export const WEB_KEYS: KeyTable = {
     max: 10_000,
     default: 256,
     help: "Maximum number of open WebSockets",
+  },
+};
+
+/** `alerts` at the top level of a file: those of the host. */
+export const HOST_ALERT_KEYS: KeyTable = {
+  alerts: {
+    type: "list",
+    of: alertType("host_alert"),
+    maxItems: 100,
+    single: true,
+    default: [],
+    help: "Conditions of the host's figures of which events and webhooks tell",
+    note: "Figures: cpu, memory, load and disk.free, which is that of the home.",
   },
 };
 

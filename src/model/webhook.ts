@@ -9,6 +9,8 @@ export const WEBHOOK_EVENTS = [
   "release_failed",
   "recovered",
   "overdue",
+  "alert",
+  "alert_resolved",
 ] as const satisfies readonly WebhookEvent[];
 
 /** An event that a webhook can report. */
@@ -18,7 +20,9 @@ export type WebhookEvent =
   | "unhealthy"
   | "release_failed"
   | "recovered"
-  | "overdue";
+  | "overdue"
+  | "alert"
+  | "alert_resolved";
 
 export const WEBHOOK_FORMATS = [
   "standard",

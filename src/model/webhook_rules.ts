@@ -3,7 +3,7 @@
 import type { Health } from "./health.ts";
 import { isSuccess } from "./transition_steps.ts";
 import type { ChangeType } from "./process_info.ts";
-import type { ProcessConfig } from "./process_config.ts";
+import type { HookName, ProcessConfig } from "./process_config.ts";
 import type { Snapshot } from "./process_state.ts";
 import { stableRunMs } from "./restart_budget.ts";
 import type { Webhook, WebhookEvent } from "./webhook.ts";
@@ -16,11 +16,33 @@ const REPORTS: { readonly [T in ChangeType]?: Report } = {
   unhealthy: "unhealthy",
   release_failed: "release_failed",
   overdue: "overdue",
+  alert: "alert",
+  alert_resolved: "alert_resolved",
 };
 
 /** What webhooks report at an event; undefined for nothing. */
 export function reportAt(type: ChangeType): Report | undefined {
   return REPORTS[type];
+}
+
+/** The hooks that run after an event. */
+const HOOKS: { readonly [R in Report]?: HookName } = {
+  crash: "onCrash",
+  errored: "onErrored",
+  unhealthy: "onUnhealthy",
+  alert: "onAlert",
+  alert_resolved: "onAlert",
+};
+
+/** The hook that runs after an event; undefined for none. */
+export function hookAfter(type: ChangeType): HookName | undefined {
+  const report = reportAt(type);
+  return report && HOOKS[report];
+}
+
+/** Whether a process has a hook that runs after an event. */
+export function hasEventHook({ hooks }: Pick<ProcessConfig, "hooks">): boolean {
+  return Object.values(HOOKS).some((hook) => hooks[hook] !== undefined);
 }
 
 /** Whether the process is in trouble, so that its recovery is reported, and its output explains it. */

@@ -122,7 +122,9 @@ export class HealthMonitor implements Monitor {
   async #hook(hook: "preHealthCheck" | "postHealthCheck"): Promise<void> {
     const config = this.#process.config.hooks[hook];
     if (config === undefined) return;
-    const problem = await runHook(hook, config, this.#process.hookContext(), this.#abort.signal);
+    const problem = await runHook(hook, config, this.#process.hookContext(), {
+      signal: this.#abort.signal,
+    });
     if (problem !== undefined) this.#process.note(problem);
   }
 }

@@ -1,4 +1,4 @@
-/** The ten lifecycle hooks. */
+/** The lifecycle hooks, and those of events. */
 
 import { messageOf, ProcsupError } from "../model/errors.ts";
 import { baseName } from "../model/name.ts";
@@ -35,6 +35,14 @@ export interface HookContext {
   readonly ran?: (run: HookRun) => void;
 }
 
+/** What one run of a hook is given. */
+interface HookGiven {
+  /** Cuts it short. */
+  readonly signal?: AbortSignal | undefined;
+  /** A line for its standard input. */
+  readonly input?: string | undefined;
+}
+
 /** First wait before a hook that the machine refused is retried; each wait is twice the last. */
 const RETRY_MS = 250;
 
@@ -43,16 +51,17 @@ export async function runHook(
   hook: HookName,
   config: HookConfig,
   owner: HookContext,
-  signal?: AbortSignal,
+  given: HookGiven = {},
 ): Promise<string | undefined> {
   if (config.command === "") return undefined;
   const { hide = (text) => text, ran = () => {} } = owner;
+  const { signal } = given;
   const [at, startedAt] = [Date.now(), performance.now()];
   const over = (exitCode: number | null, timedOut: boolean, output: string) =>
     ran({ hook, at, durationMs: performance.now() - startedAt, exitCode, timedOut, output });
   for (let waitMs = RETRY_MS;; waitMs *= 2) {
     try {
-      const result = await runOnce(hook, config, owner, signal);
+      const result = await runOnce(hook, config, owner, given);
       const output = hide(result.output.trimEnd());
       over(result.code, result.ended === "timeout", output);
       return hookProblem(hook, config, { ...result, output });
@@ -80,7 +89,7 @@ async function runOnce(
   hook: HookName,
   config: HookConfig,
   owner: HookContext,
-  signal: AbortSignal | undefined,
+  given: HookGiven,
 ): Promise<ShellResult> {
   const prepared = owner.prepare?.();
   if (prepared !== undefined) await prepared;
@@ -95,7 +104,7 @@ async function runOnce(
     capture: true,
     // A check that its daemon did not survive is of no use.
     outlives: hook !== "preHealthCheck" && hook !== "postHealthCheck",
-    signal,
+    ...given,
   });
 }
 

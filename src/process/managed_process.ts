@@ -1,6 +1,7 @@
 /** One supervised process: its verbs. What decides is in `process_actor.ts`, what acts in `effects.ts`. */
 
 import { messageOf, ProcsupError } from "../model/errors.ts";
+import type { HookName } from "../model/process_config.ts";
 import { NO_USAGE, type ProcessInfo, type Usage } from "../model/process_info.ts";
 import type {
   Effect,
@@ -194,6 +195,11 @@ export class ManagedProcess extends ProcessActor {
   rename(name: string): void {
     this.#effects.moveLogs(name);
     this.renamed(name);
+  }
+
+  /** Runs a hook, if it has it, with this text on its standard input. A failure is noted. */
+  async runHook(name: HookName, input: string): Promise<void> {
+    await this.#effects.hooks.run(name, { input });
   }
 
   /** Sends a signal to the app itself. Throws `wrong_state` when it does not run. */

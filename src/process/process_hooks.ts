@@ -15,6 +15,8 @@ interface HookOptions {
   readonly signal?: AbortSignal;
   /** The configuration that it belongs to. Default: the present one. */
   readonly config?: ProcessConfig;
+  /** Its standard input, a line; by default it is empty. */
+  readonly input?: string;
 }
 
 export class ProcessHooks {
@@ -34,13 +36,13 @@ export class ProcessHooks {
    */
   async run(
     name: HookName,
-    { signal, config = this.#process.config }: HookOptions = {},
+    { signal, config = this.#process.config, input }: HookOptions = {},
   ): Promise<string | undefined> {
     const hook = config.hooks[name];
     if (hook === undefined) return undefined;
     let ended: HookRun | undefined;
     const ran = (run: HookRun) => void (ended = this.journal.ran(run));
-    const run = runHook(name, hook, { ...this.context(config), ran }, signal);
+    const run = runHook(name, hook, { ...this.context(config), ran }, { signal, input });
     this.journal.begun(run);
     const problem = await run;
     if (problem === undefined) return undefined;

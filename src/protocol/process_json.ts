@@ -4,7 +4,7 @@ import type { ReleaseInfo } from "../model/app.ts";
 import { wireKeys } from "../model/key_spelling.ts";
 import { masked } from "../model/secret_values.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
-import type { Exit, ProcessChange, ProcessInfo } from "../model/process_info.ts";
+import { exitJson, type ProcessChange, type ProcessInfo } from "../model/process_info.ts";
 import type { ExitJson, ProcessJson, ReleaseJson } from "./wire.ts";
 
 /** Fields that change all the time; a change in only these is not a change of the process. */
@@ -66,10 +66,6 @@ export function releaseJson(
       },
     },
   };
-}
-
-export function exitJson(exit: Exit): ExitJson {
-  return { code: exit.code, signal: exit.signal, at: exit.at.toISOString() };
 }
 
 function isoOrNull(date: Date | null): string | null {

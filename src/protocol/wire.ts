@@ -1,6 +1,7 @@
 /** What the verbs take and answer, as types of their schemas. Importing them loads no schema library. */
 
 import type * as z from "zod/mini";
+import type { alert } from "../verbs/alerts/rows.ts";
 import type { configChange, settingChange } from "../verbs/config/rows.ts";
 import type { cronRun, schedule } from "../verbs/cron/rows.ts";
 import type {
@@ -67,6 +68,9 @@ export type ConfigChangeJson = Json<typeof configChange>;
 export type SettingChangeJson = Json<typeof settingChange>;
 export type ConfigReloadResult = Output<"config_reload">;
 export type StartAllResult = Output<"start_all">;
+
+/** An alert, and where it stands. */
+export type AlertJson = Json<typeof alert>;
 
 export type CronJson = Json<typeof schedule>;
 /** One run of a cron job, or one restart by cron. */

@@ -3,6 +3,7 @@
 import { isMap } from "../model/merge_patch.ts";
 import { nearestWord, withNearest } from "../model/nearest_word.ts";
 import { ProcsupError, quote } from "../model/errors.ts";
+import { ALERT_VERBS } from "./alerts/rows.ts";
 import { APP_VERBS } from "./apps/rows.ts";
 import { PROCESS_VERBS } from "./processes/rows.ts";
 import { CONFIG_VERBS } from "./config/rows.ts";
@@ -22,6 +23,7 @@ export const VERBS = {
   ...PROCESS_VERBS,
   ...APP_VERBS,
   ...CONFIG_VERBS,
+  ...ALERT_VERBS,
   ...CRON_VERBS,
   ...DAEMON_VERBS,
   ...WEB_VERBS,

@@ -3,6 +3,7 @@
 import { baseName } from "../model/name.ts";
 import { PROCESS_STATES } from "../model/process_info.ts";
 import type {
+  AlertJson,
   CronJson,
   PingJson,
   ProcessJson,
@@ -85,6 +86,7 @@ export async function metricsText(backend: Backend): Promise<string> {
     ...metricsOf("schedule", OF_SCHEDULE, schedules, ({ name, type }) => (
       { app: baseName(name), name, type }
     )),
+    ...await alertMetrics(backend),
     ...await daemonMetrics(backend),
     ...await webhookMetrics(backend),
   ].join("\n");
@@ -122,6 +124,17 @@ async function daemonMetrics(backend: Backend): Promise<string[]> {
       { labels: { version }, value: 1 },
     ]),
   ];
+}
+
+/** Empty without alerts. */
+async function alertMetrics(backend: Backend): Promise<string[]> {
+  const alerts = await backend.dispatch("alerts", undefined) as AlertJson[];
+  if (alerts.length === 0) return [];
+  const samples = alerts.map(({ name, when, state }) => ({
+    labels: { app: baseName(name), name, when },
+    value: Number(state === "firing"),
+  }));
+  return [metric("procsup_alert_firing", "1 while the alert fires", samples)];
 }
 
 /** Empty if no webhook is configured. */

@@ -41,7 +41,16 @@ profiles:
     maxQueued: 256,
     retryDelayMs: 1000,
   };
-  const all = ["crash", "errored", "unhealthy", "release_failed", "recovered", "overdue"] as const;
+  const all = [
+    "crash",
+    "errored",
+    "unhealthy",
+    "release_failed",
+    "recovered",
+    "overdue",
+    "alert",
+    "alert_resolved",
+  ] as const;
   assertEquals(settings.webhooks, [
     {
       ...usual,
@@ -117,7 +126,11 @@ Deno.test("loadConfig() rejects invalid settings with their position, and quotes
     ],
     [
       "webhooks: { a: { url: http://a/, events: boom } }",
-      '1:42 invalid "webhooks.a.events" "boom": expected one of crash, errored, unhealthy, release_failed, recovered, overdue',
+      '1:42 invalid "webhooks.a.events" "boom": expected one of crash, errored, unhealthy, release_failed, recovered, overdue, alert, alert_resolved',
+    ],
+    [
+      "alerts: [disk.free < much]",
+      '1:10 invalid "alerts.0" "disk.free < much": column 13, "much": expected bytes, or a number with a unit, such as "512MB"',
     ],
     [
       "webhooks: { a: { url: http://a/, events: [] } }",

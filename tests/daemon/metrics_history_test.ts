@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { dispatch } from "../../src/daemon/dispatch.ts";
-import { HOST, MetricsHistory, type Reading } from "../../src/daemon/metrics_history.ts";
+import { MetricsHistory, type Reading } from "../../src/daemon/metrics_history.ts";
+import { HOST } from "../../src/model/name.ts";
 import { encodeHeader, plan, RING_FILE_BYTES } from "../../src/daemon/metrics_ring.ts";
 import { ProcsupError } from "../../src/model/errors.ts";
 import { notFound } from "../../src/model/target.ts";

@@ -5,6 +5,7 @@ import { GAP, layOut, NODE, pathOf } from "../../src/web/dashboard/app/graph/gra
 import { ticksIn, tickText } from "../../src/web/dashboard/app/host/time_axis.ts";
 import {
   type Happened,
+  isFailure,
   type Lane,
   lanesOf,
   moves,
@@ -126,6 +127,22 @@ Deno.test("lanesOf() has each end with its cause, releases, and runs of jobs; fa
   assertEquals(shown[1]!.runs.map(({ from, ok }) => [(from - NOON) / MINUTE, ok]), [
     ...[[-1, true], [30, false]],
   ]);
+});
+
+Deno.test("an alert is a failure in the lane of its app, whose state it does not change; the host has no lane", () => {
+  const [lane, ...others] = lanes({
+    processes: [known("web")],
+    events: [
+      event(5, "web", { type: "unhealthy" }),
+      event(6, "web", { type: "alert", alert: "cpu > 1%", reason: "cpu > 1%: 9%" }),
+      event(7, "web", { type: "alert_resolved", alert: "cpu > 1%", reason: "cpu > 1%" }),
+      event(8, ".host", { type: "alert", alert: "load > 8", reason: "load > 8: 9" }),
+    ],
+  });
+  assertEquals(others, []);
+  assertEquals(lane!.ticks.map(({ kind, text }) => `${kind} ${text}`), ["alert cpu > 1%: 9%"]);
+  assertEquals(lane!.states.map(({ state }) => state), ["running", "unhealthy"]);
+  assert(isFailure(lane!.ticks[0]!.kind));
 });
 
 Deno.test("moves() finds the apps whose figure differs most between the ends of a range", () => {

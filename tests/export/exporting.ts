@@ -89,6 +89,7 @@ export const SAMPLES: Readonly<Record<string, unknown>> = {
   ready_log: "listening",
   ready_delay: "3s",
   health_check: { type: "tcp", tcp_endpoint: "127.0.0.1:8080" },
+  alerts: ["cpu > 80%"],
   uid: "nobody",
   gid: "nogroup",
   umask: "077",
@@ -113,6 +114,9 @@ export const SAMPLES: Readonly<Record<string, unknown>> = {
     ["start", "stop", "restart", "reload", "healthcheck"].flatMap((point) =>
       ["pre", "post"].map((when) => [`hooks.${when}_${point}`, "echo hook"])
     ),
+  ),
+  ...Object.fromEntries(
+    ["crash", "errored", "unhealthy", "alert"].map((event) => [`hooks.on_${event}`, "echo hook"]),
   ),
 };
 

@@ -18,7 +18,7 @@ const VERSIONS = [
 
 const READS: readonly string[] = [
   ...["list_apps", "get_status", "get_logs", "why_app", "get_events", "search_logs"],
-  ...["list_jobs", "wait_for", "get_metrics", "list_releases"],
+  ...["list_jobs", "wait_for", "get_metrics", "list_releases", "list_alerts"],
 ];
 
 const OPERATES: readonly string[] = [
@@ -41,6 +41,7 @@ const ACTION_OF: Readonly<Record<string, string>> = {
   get_events: "events",
   search_logs: "search_logs",
   wait_for: "wait",
+  list_alerts: "alerts",
   list_jobs: "cron_list",
   run_job: "cron_run",
   scale_app: "scale",
@@ -104,6 +105,7 @@ function call(name: string): Rpc {
     resurrect_processes: {},
     get_events: {},
     search_logs: {},
+    list_alerts: {},
     list_jobs: {},
     scale_app: { target: "api", instances: 2 },
     update_app: { target: "api", config: { env: { A: "b" } } },
@@ -120,6 +122,7 @@ const ANSWERS = {
   events: () => ({ events: [], truncated: false }),
   search_logs: () => ({ lines: [], truncated: false }),
   wait: () => [fakeProcess()],
+  alerts: () => [],
   cron_list: () => [],
   metrics_history: () => ({ since: "", until: "", step: 1e9, series: [] }),
   cron_run: () => ({ status: "running", name: "api" }),

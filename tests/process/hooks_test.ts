@@ -117,9 +117,12 @@ Deno.test("runHook() keeps the last 64 KiB of a hook that prints a lot", async (
 
 Deno.test("runHook() reports nothing for a hook that was cancelled", async () => {
   const enough = AbortSignal.timeout(100);
-  assertEquals(await runHook("preStart", hook("sleep 1000"), owner(), enough), undefined);
   assertEquals(
-    await runHook("preStart", hook("sleep 1000"), owner(), AbortSignal.abort()),
+    await runHook("preStart", hook("sleep 1000"), owner(), { signal: enough }),
+    undefined,
+  );
+  assertEquals(
+    await runHook("preStart", hook("sleep 1000"), owner(), { signal: AbortSignal.abort() }),
     undefined,
   );
 });
@@ -141,7 +144,7 @@ Deno.test("runHook() stops retrying a hook that is cancelled", async () => {
   const refusal = Object.assign(new Error("Too many open files"), { code: "EMFILE" });
   const abort = new AbortController();
   const lacking = owner({ prepare: () => Promise.reject(refusal) });
-  const run = runHook("postStart", hook("exit 0"), lacking, abort.signal);
+  const run = runHook("postStart", hook("exit 0"), lacking, { signal: abort.signal });
   abort.abort();
   assertEquals(await run, undefined);
 });

@@ -226,12 +226,13 @@ async function schema({ output }: CommandContext, words: readonly string[]): Pro
   output.json(configFileSchema(), 2);
 }
 
-/** `web` and `webhooks` with all defaults and without secret parts of URLs. */
-async function shownSettings({ web, webhooks }: LoadedSettings): Promise<object> {
-  const { webhookWire } = await import("../../model/config_schema.ts");
+/** The settings with all defaults and without secret parts of URLs. */
+async function shownSettings({ web, webhooks, alerts }: LoadedSettings): Promise<object> {
+  const { alertsWire, webhookWire } = await import("../../model/config_schema.ts");
   return onlyGiven({
     web,
     webhooks: webhooks?.map((webhook) => ({ ...webhookWire(webhook), url: shownUrl(webhook.url) })),
+    ...alerts && alertsWire(alerts),
   });
 }
 

@@ -1,6 +1,7 @@
 /** `procsup events`: past events; with `-f`, new events too. */
 
 import { ProcsupError } from "../../model/errors.ts";
+import { HOST } from "../../model/name.ts";
 import { plainText } from "../../model/plain_text.ts";
 import type { ChangeType } from "../../model/process_info.ts";
 import { following, unending } from "../../protocol/streams.ts";
@@ -90,7 +91,7 @@ function eventText({ type, at, name, reason, by }: EventJson, color: boolean): s
   const because = type === "restarted" && reason ? `${word}: ${plainText(reason)}` : undefined;
   const words = [
     clockTime(at),
-    plainText(name ?? "-"),
+    name === HOST ? "host" : plainText(name ?? "-"),
     ...because === undefined ? [word, ...(reason ? [plainText(reason)] : [])] : [because],
     ...(by ? [`by ${plainText(by)}`] : []),
   ];

@@ -1,6 +1,14 @@
 /** Runs the webhooks: turns events into deliveries. */
 
 import { ifPossible, messageOf } from "../../model/errors.ts";
+import {
+  bodyAbout,
+  type EventBody,
+  OUTPUT_LINES,
+  testBody,
+  withOutput,
+} from "../../model/event_body.ts";
+import { HOST } from "../../model/name.ts";
 import type { LastWords } from "../../model/start_failed.ts";
 import type { ProcessChange } from "../../model/process_info.ts";
 import type { Webhook, WebhookEvent } from "../../model/webhook.ts";
@@ -8,7 +16,7 @@ import { lastWords } from "../../manager/last_words.ts";
 import type { Supervisor } from "../../manager/supervisor.ts";
 import type { ManagedProcess } from "../../process/managed_process.ts";
 import type { WebhookJson, WebhookTestJson } from "../../protocol/wire.ts";
-import { bodyWithOutput, messageAbout, OUTPUT_LINES, testMessage } from "./message.ts";
+import { messageWith } from "./message.ts";
 import { type Delivery, DeliveryOutbox } from "./delivery_outbox.ts";
 import { type KeyedWebhook, Sender } from "./sender.ts";
 import { isTrouble, recoveredIn, reportAt } from "../../model/webhook_rules.ts";
@@ -28,7 +36,9 @@ export interface RunnerParts {
 
 /** A saved delivery that waits for the last output of its process. */
 interface Announcement {
-  readonly process: ManagedProcess;
+  readonly body: EventBody;
+  /** Undefined for the host. */
+  readonly process: ManagedProcess | undefined;
   readonly to: readonly { readonly sender: Sender; readonly delivery: Delivery }[];
 }
 
@@ -93,7 +103,7 @@ export class Runner {
 
   /** Sends a test message to one webhook, or to all. */
   async test(name: string | undefined): Promise<WebhookTestJson[]> {
-    const message = testMessage(Deno.hostname(), new Date());
+    const message = messageWith(testBody(Deno.hostname(), new Date()));
     const asked = [...this.#senders.values()]
       .filter(({ webhook }) => name === undefined || webhook.name === name);
     return await Promise.all(asked.map((sender) => sender.test(message)));
@@ -105,18 +115,23 @@ export class Runner {
     for (const sender of this.#senders.values()) sender.close();
   }
 
-  #announce(event: WebhookEvent, change: ProcessChange, process: ManagedProcess): void {
+  #announce(
+    event: WebhookEvent,
+    change: ProcessChange,
+    process: ManagedProcess | undefined,
+  ): void {
     const senders = [...this.#senders.values()]
       .filter(({ webhook }) => this.#concerns(webhook, event, process));
     if (senders.length === 0) return;
-    const { namespace } = process.config;
+    const { namespace = "" } = process?.config ?? {};
     const dashboard = this.#parts.dashboard?.();
-    const message = messageAbout(event, change, { namespace, host: Deno.hostname(), dashboard });
+    const body = bodyAbout(event, change, { namespace, host: Deno.hostname(), dashboard });
+    const message = messageWith(body);
     // Save it at once, in case the daemon is killed.
     const saved = (sender: Sender) => this.#outbox.add(sender.webhook.name, message);
     const to = senders.map((sender) => ({ sender, delivery: saved(sender) }));
     if (this.#inbox.length >= MAX_UNWRITTEN) this.#dropOldest();
-    this.#inbox.push({ process, to });
+    this.#inbox.push({ body, process, to });
     if (!this.#writing) void this.#write();
   }
 
@@ -127,8 +142,14 @@ export class Runner {
     }
   }
 
-  #concerns({ events, only }: Webhook, event: WebhookEvent, process: ManagedProcess): boolean {
+  #concerns(
+    { events, only }: Webhook,
+    event: WebhookEvent,
+    process: ManagedProcess | undefined,
+  ): boolean {
     if (!events.includes(event)) return false;
+    // The host is in no group of apps.
+    if (process === undefined) return only.includes("all");
     const { directory } = this.#parts.supervisor;
     // A target may match no process now, or be ambiguous.
     return only.some((target) => ifPossible(() => directory.resolve(target).includes(process)));
@@ -139,14 +160,14 @@ export class Runner {
     this.#writing = true;
     try {
       for (let next = this.#inbox.shift(); next !== undefined; next = this.#inbox.shift()) {
-        const { process, to } = next;
-        const explains = to.some(({ delivery }) => isTrouble(delivery.event));
+        const { body, process, to } = next;
+        const explains = process !== undefined && isTrouble(body.type);
         const words = explains ? await this.#lastWords(process) : undefined;
+        const whole = words?.lastOutput.length
+          ? JSON.stringify(withOutput(body, words))
+          : undefined;
         for (const { sender, delivery } of to) {
-          const whole = words?.lastOutput.length
-            ? this.#outbox.rewrite(delivery, bodyWithOutput(delivery.body, words))
-            : delivery;
-          sender.send(whole);
+          sender.send(whole === undefined ? delivery : this.#outbox.rewrite(delivery, whole));
         }
       }
     } finally {
@@ -167,8 +188,12 @@ interface TroubleParts {
   /** Path of the file that keeps their ids. */
   readonly path: string;
   readonly list: () => readonly ManagedProcess[];
-  /** Called with each event for webhooks. */
-  readonly announce: (event: WebhookEvent, change: ProcessChange, process: ManagedProcess) => void;
+  /** Called with each event for webhooks; without a process for one of the host. */
+  readonly announce: (
+    event: WebhookEvent,
+    change: ProcessChange,
+    process?: ManagedProcess,
+  ) => void;
 }
 
 /** Tracks processes in trouble until they have recovered, across restarts of the daemon. */
@@ -185,11 +210,11 @@ class TroubleWatch {
   }
 
   notify(change: ProcessChange): void {
-    const { id, type } = change;
+    const { id, name, type } = change;
     const report = reportAt(type);
     if (report !== undefined) {
       const process = this.#find(id);
-      if (process === undefined) return;
+      if (process === undefined && name !== HOST) return;
       if (isTrouble(report)) {
         this.#cancelLook(id);
         this.#troubled.add(id);

@@ -39,6 +39,8 @@ export function pathsIn(home: string) {
     webKey: `${home}/state/web_key.json`,
     /** Folder of the webhooks and their pending deliveries. */
     webhooks: `${home}/state/webhooks`,
+    /** The alerts of the host, and where all alerts stand. */
+    alerts: `${home}/state/alerts.json`,
     /** The configuration files applied last, and the results. */
     configs: `${home}/state/configs.json`,
     /** What `save` writes. */

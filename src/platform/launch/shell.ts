@@ -19,6 +19,8 @@ interface ShellCommand {
   readonly capture?: boolean;
   /** Whether it may go on printing captured output after the end of this process. */
   readonly outlives?: boolean;
+  /** A line for its standard input, which is empty without it. */
+  readonly input?: string | undefined;
   /** The user that it runs as, if not ours. */
   readonly user?: OtherUser | undefined;
 }
@@ -38,12 +40,14 @@ const OUTPUT_BYTES = 64 * 1024;
  * Lets a captured command outlive this process, whose end would mean SIGPIPE for whatever prints next.
  * A process beside the command keeps the pipe open for reading. It empties the pipe once its standard
  * input ends, which this process holds. It is not a child of the command. The arguments are the path
- * of `cat` and the command.
+ * of `cat` and the command. Standard input begins with the line for the command, if there is one.
  */
-const OUTLIVING = `exec 4<&0 2>&1
+function outliving(hasInput: boolean): string {
+  return `exec 4<&0 2>&1${hasInput ? "; IFS= read -r input" : ""}
 ( ( exec 2>/dev/null 3</proc/self/fd/1 <&4 4<&- >/dev/null; read -r _; exec "$1" <&3 ) & )
 shift
-exec "$@" 4<&- </dev/null`;
+${hasInput ? `printf '%s\\n' "$input" | "$@" 4<&-` : 'exec "$@" 4<&- </dev/null'}`;
+}
 
 /**
  * Once the shell has ended, no more output is expected after two of these intervals without any:
@@ -56,6 +60,7 @@ const DRAIN_MS = 1000;
 
 /** Runs `sh -c`, in a group of its own that is killed as a whole at the timeout. */
 export async function runShell(shell: ShellCommand): Promise<ShellResult> {
+  const { input } = shell;
   const { argv, env, cwd } = startedFor(shell.user, {
     argv: ["/bin/sh", "-c", [...softLines(), shell.command].join("; ")],
     env: shell.env,
@@ -64,7 +69,7 @@ export async function runShell(shell: ShellCommand): Promise<ShellResult> {
   const cat = shell.outlives && isLinux ? systemProgram("cat") : undefined;
   const [program, ...args] = cat === undefined
     ? argv
-    : ["/bin/sh", "-c", OUTLIVING, "sh", cat, ...argv];
+    : ["/bin/sh", "-c", outliving(input !== undefined), "sh", cat, ...argv];
   const output = shell.capture ? "piped" : "null";
   const child = withOwnKeyring(shell.user, () =>
     spawnInOwnSession(program!, {
@@ -72,7 +77,7 @@ export async function runShell(shell: ShellCommand): Promise<ShellResult> {
       cwd,
       env,
       clearEnv: true,
-      stdin: cat === undefined ? "null" : "piped",
+      stdin: cat === undefined && input === undefined ? "null" : "piped",
       stdout: output,
       stderr: output,
     }));
@@ -85,6 +90,8 @@ export async function runShell(shell: ShellCommand): Promise<ShellResult> {
   const onAbort = () => end("aborted");
   shell.signal?.addEventListener("abort", onAbort);
   if (shell.signal?.aborted) onAbort();
+  if (input !== undefined) await writeLine(child.stdin, input);
+  if (cat === undefined && input !== undefined) await child.stdin.close().catch(() => {});
   const tail = shell.capture ? new OutputTail([child.stdout, child.stderr]) : undefined;
   const { code } = await child.status;
   cancelTimeout();
@@ -109,6 +116,13 @@ export async function printedSecret(shell: ShellCommand): Promise<string> {
   // Bytes that are not UTF-8 were replaced, so this would be another secret.
   if (output.includes("\ufffd")) throw new Error("its command printed no text in UTF-8");
   return output.replace(/\r?\n$/, "");
+}
+
+/** Writes a line to a command, which may end without reading it. */
+async function writeLine(stdin: WritableStream<Uint8Array>, line: string): Promise<void> {
+  const writer = stdin.getWriter();
+  await writer.write(new TextEncoder().encode(`${line}\n`)).catch(() => {});
+  writer.releaseLock();
 }
 
 /** Reads streams to their end and keeps the last part. */

@@ -44,7 +44,7 @@ const fromShell = about(
 /** How a setting of the daemon changes. URLs and secrets are not shown. */
 export const settingChange = z.object({
   name: about(
-    z.enum(["web", "webhooks"]),
+    z.enum(["web", "webhooks", "alerts"]),
     "What a configuration file may say about the daemon itself",
   ),
   change: about(

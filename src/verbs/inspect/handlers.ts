@@ -1,6 +1,6 @@
 /** The verbs that inspect processes, such as `list`, `why`, `history` and `metrics_history`. */
 
-import { HOST } from "../../daemon/metrics_history.ts";
+import { HOST } from "../../model/name.ts";
 import { type Gap, plan, type Point } from "../../daemon/metrics_ring.ts";
 import { hasCode, ProcsupError } from "../../model/errors.ts";
 import { snakeCase } from "../../model/key_table.ts";
@@ -10,6 +10,7 @@ import type { HealthCheckRun, HookRun } from "../../process/journal.ts";
 import { type ChangeJson, processJson, releaseJson } from "../../protocol/process_json.ts";
 import type { INSPECT_VERBS } from "./rows.ts";
 import type {
+  AlertJson,
   HealthCheckJson,
   HookRunJson,
   Input,
@@ -47,7 +48,7 @@ export const INSPECT_HANDLERS: Handlers<keyof typeof INSPECT_VERBS> = {
   },
   releases: ({ supervisor }, { target }) => supervisor.releases(target).map(releaseJson),
   /** Explains in plain words why a process is in its state. */
-  async why({ supervisor }, { target }) {
+  async why({ supervisor, alerts }, { target }) {
     const process = supervisor.process(target);
     const info = supervisor.info(process);
     // If the app was restarted, the output of the previous run explains why.
@@ -68,6 +69,9 @@ export const INSPECT_HANDLERS: Handlers<keyof typeof INSPECT_VERBS> = {
         isOff,
         background: process.journal.background,
         listening: process.journal.listening,
+        alerts: alerts.list().filter(({ name, state }) =>
+          name === process.name && state === "firing"
+        ),
       }),
       ...run !== undefined && error !== undefined && { error_line: error },
       last_output: lastOutput,
@@ -269,13 +273,15 @@ interface Circumstances {
   readonly isOff?: boolean | undefined;
   readonly background?: Background | undefined;
   readonly listening?: readonly Listener[];
+  /** The alerts that fire. */
+  readonly alerts?: readonly Pick<AlertJson, "when" | "value" | "since">[];
 }
 
 /** Sentences about the state of a process, the most important first. Pure. */
 export function reasonsOf(
   info: ProcessInfo,
   now: number,
-  { problem = "", isOff = false, background, listening = [] }: Circumstances = {},
+  { problem = "", isOff = false, background, listening = [], alerts = [] }: Circumstances = {},
 ): string[] {
   const reasons = [headline(info)];
   if (background !== undefined) {
@@ -285,6 +291,10 @@ export function reasonsOf(
   if (info.logProblem !== undefined) reasons.push(info.logProblem);
   const check = checkReason(info, problem);
   if (check !== undefined) reasons.push(check);
+  for (const { when, value, since } of alerts) {
+    const age = since === null ? "" : ` for ${rounded(now - Date.parse(since))}`;
+    reasons.push(`alert${age}: ${when}${value && `, it is ${value}`}`);
+  }
   if (info.nextRestartAt !== null) {
     reasons.push(`starts again in ${rounded(Math.max(0, info.nextRestartAt.getTime() - now))}`);
   }

@@ -36,7 +36,7 @@ const changeEvent = z.object({
   ),
   at: time,
   id: about(z.string(), "First 8 characters of the UUID"),
-  name: about(z.string(), "Name of the process"),
+  name: about(z.string(), "Name of the process; `.host` for an alert of the host"),
   state: about(z.enum(PROCESS_STATES), "State after the event"),
   pid: about(z.int(), "0 while nothing runs"),
   restarts: about(z.int(), "Automatic restarts so far"),
@@ -47,6 +47,7 @@ const changeEvent = z.object({
     "Why the last run ended; only of the first event after its end",
   ),
   by: about(z.optional(z.string()), "Who asked, for `asked`: `owner`, or a token as `token ci`"),
+  alert: about(z.optional(z.string()), "The condition of an `alert` or `alert_resolved`"),
 });
 
 export const hookRun = z.object({

@@ -1,7 +1,8 @@
 /** Messages to chat services that contain hostile output of an app. */
 
+import { testBody } from "../../../src/model/event_body.ts";
 import { assert, assertEquals } from "@std/assert";
-import { bodyIn, type Message, testMessage } from "../../../src/daemon/webhooks/message.ts";
+import { bodyIn, type Message, messageWith } from "../../../src/daemon/webhooks/message.ts";
 
 const LINK = "https://box/#/processes/api?tab=metrics&at=2026-01-02T03%3A04%3A05.000Z";
 const EVIL = "Error: <!channel> @everyone ``` [x](http://evil) & *b*";
@@ -16,7 +17,7 @@ function crash(line: string, lines: readonly string[]): string {
 }
 
 Deno.test("bodyIn() leaves the standard format as it is", () => {
-  const { body }: Message = testMessage("box", new Date(0));
+  const { body }: Message = messageWith(testBody("box", new Date(0)));
   assertEquals(bodyIn("standard", body), body);
 });
 
@@ -60,7 +61,7 @@ Deno.test("bodyIn() writes an adaptive card for Teams, without Markdown, that li
 });
 
 Deno.test("bodyIn() writes a test message in every format", () => {
-  const { body } = testMessage("box", new Date(0));
+  const { body } = messageWith(testBody("box", new Date(0)));
   for (const format of ["slack", "discord", "teams"] as const) {
     assert(bodyIn(format, body).includes("Test of procsup on box"), format);
   }

@@ -1,8 +1,9 @@
 /** The queue of one webhook, with a real receiver. */
 
+import { testBody } from "../../../src/model/event_body.ts";
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { parseWebhook } from "../../../src/model/config_schema.ts";
-import { type Message, testMessage } from "../../../src/daemon/webhooks/message.ts";
+import { type Message, messageWith } from "../../../src/daemon/webhooks/message.ts";
 import { DeliveryOutbox } from "../../../src/daemon/webhooks/delivery_outbox.ts";
 import { Sender, signingKey } from "../../../src/daemon/webhooks/sender.ts";
 import { freePort } from "../../support/http_load.ts";
@@ -68,7 +69,7 @@ Deno.test("Sender retries after 500 and sends all messages in order, each with a
 Deno.test("Sender sends the webhook's format and signs exactly that body", async () => {
   await using receiver = new Receiver(() => 204);
   await using test = await TestSender.to(receiver.url, { format: "discord" });
-  assertEquals((await test.sender.test(testMessage("box", new Date(0)))).ok, true);
+  assertEquals((await test.sender.test(messageWith(testBody("box", new Date(0))))).ok, true);
   const [{ body, signed } = { body: null, signed: "nothing" }] = receiver.got;
   const content = "Test of procsup on box";
   assertEquals([body, signed], [{ content, allowed_mentions: { parse: [] } }, true]);

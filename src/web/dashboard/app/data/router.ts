@@ -1,5 +1,6 @@
 /** The current place in the dashboard, the part of the address after `#`, with the time range shown. */
 
+import { HOST } from "../../../../model/name.ts";
 import { computed, effect, signal } from "@preact/signals";
 import { type Range, rangeText, readRange } from "./time_range.ts";
 
@@ -111,10 +112,10 @@ export function setRange(next: Range): void {
   go(place.value.path, withRange(params));
 }
 
-/** The address of the log of an app, or of all apps, in a range. */
+/** The address of the log of an app, or of all apps, in a range. The host has no log. */
 export function logLink(name: string | undefined, range: Range): string {
   const params = rangeText(range);
-  return name === undefined
+  return name === undefined || name === HOST
     ? linkTo(["logs"], params)
     : linkTo(["processes", name], `tab=logs&${params}`);
 }

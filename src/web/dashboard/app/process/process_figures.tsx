@@ -2,10 +2,12 @@
 
 import type { Figure, Sample } from "./history.ts";
 import { clock, ports, recent } from "../data/store.ts";
+import { HOST } from "../../../../model/name.ts";
 import type { Condition } from "../../../../model/process_info.ts";
 import type { ProcessJson } from "../../../../protocol/wire.ts";
 import { Age } from "../controls/controls.tsx";
 import { bytes, percent, relative, span } from "../data/format.ts";
+import { linkTo } from "../data/router.ts";
 
 const SHOWN_PORTS = 2;
 
@@ -209,4 +211,10 @@ export function Strip({ bars, label }: { bars: readonly StripBar[]; label: strin
       })}
     </svg>
   );
+}
+
+/** The name of an app, which leads to it; the host has no page. */
+export function AppName({ name }: { readonly name: string }) {
+  if (name === HOST) return <strong>host</strong>;
+  return <a class="clip" href={linkTo(["processes", name])}>{name}</a>;
 }

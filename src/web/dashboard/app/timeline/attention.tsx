@@ -1,12 +1,13 @@
 /** What needs attention now. */
 
 import { conditionOf, CONDITIONS_BY_URGENCY } from "../../../../model/process_info.ts";
-import type { ProcessJson } from "../../../../protocol/wire.ts";
+import type { AlertJson, ProcessJson } from "../../../../protocol/wire.ts";
 import { Icon } from "../controls/controls.tsx";
 import { counted, relative } from "../data/format.ts";
 import { linkTo } from "../data/router.ts";
-import { clock, processList } from "../data/store.ts";
-import { HealthBadge, StateBadge, Uptime } from "../process/process_figures.tsx";
+import { usePolled } from "../data/polled.ts";
+import { clock, happened, processList } from "../data/store.ts";
+import { AppName, HealthBadge, StateBadge, Uptime } from "../process/process_figures.tsx";
 import { RowActions } from "../process/process_menu.tsx";
 import { needsAttention } from "../process/select.ts";
 import { RestartsToday } from "./events.tsx";
@@ -14,24 +15,50 @@ import { WebhookTrouble } from "../settings/webhooks.tsx";
 
 const MANY = 8;
 
+/** Interval of requests for the alerts: their values change without an event. */
+const EVERY_MS = 10_000;
+
 export function Attention() {
   const urgency = (process: ProcessJson) => CONDITIONS_BY_URGENCY.indexOf(conditionOf(process));
   const needy = processList.value.filter(needsAttention).sort((a, b) => urgency(a) - urgency(b));
   const total = processList.value.length;
+  const { data } = usePolled<readonly AlertJson[]>("/alerts", EVERY_MS, happened.value);
+  const alerts = (data.value ?? []).filter(({ state }) => state === "firing");
   return (
     <section class="panel" aria-labelledby="attention">
       <h2 id="attention">Needs attention</h2>
       {needy.length === 0
-        ? (
+        ? alerts.length === 0 && (
           <p class="all-good">
             <Icon name="done" /> All {counted(total, "process", "processes")}{" "}
             {total === 1 ? "is" : "are"} as wanted.
           </p>
         )
         : <NeedyList needy={needy} />}
+      {alerts.length > 0 && <Alerts alerts={alerts} />}
       <RestartsToday />
       <WebhookTrouble />
     </section>
+  );
+}
+
+function Alerts({ alerts }: { readonly alerts: readonly AlertJson[] }) {
+  return (
+    <>
+      <h3>Alerts</h3>
+      <ul class="needy">
+        {alerts.map(({ name, when, since, value }) => (
+          <li key={`${name} ${when}`} class="row between">
+            <AppName name={name} />
+            <span class="small bad">
+              {`⚑ ${when}`}
+              {value !== "" && `, it is ${value}`}
+              {since !== null && ` · ${relative(Date.parse(since), clock.value)}`}
+            </span>
+          </li>
+        ))}
+      </ul>
+    </>
   );
 }
 

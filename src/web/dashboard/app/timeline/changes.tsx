@@ -6,6 +6,7 @@ import { bytes, clockTime, percent } from "../data/format.ts";
 import type { EventJson } from "../data/past.ts";
 import { usePolled } from "../data/polled.ts";
 import { linkTo, logLink, range } from "../data/router.ts";
+import { AppName } from "../process/process_figures.tsx";
 import { plainLine } from "../logs/ansi.ts";
 import { lookingAt, rangeQuery, rangeText } from "../data/time_range.ts";
 import { type Course, isFailure, KINDS, type Move, moves, type Tick, ticksOf } from "./lanes.ts";
@@ -15,7 +16,8 @@ const EVERY_MS = 60_000;
 export function Changes({ events }: { events: readonly EventJson[] }) {
   const ticks = ticksOf(events);
   const releases = ticks.filter(({ kind }) => kind === "released" || kind === "release_failed");
-  const ends = ticks.filter((tick) => !releases.includes(tick));
+  const alerts = ticks.filter(({ kind }) => kind === "alert");
+  const ends = ticks.filter((tick) => !releases.includes(tick) && !alerts.includes(tick));
   return (
     <section class="panel changes" aria-labelledby="changes">
       <h2 id="changes">What changed</h2>
@@ -23,6 +25,10 @@ export function Changes({ events }: { events: readonly EventJson[] }) {
         {releases.toReversed().map((tick) => (
           <Change key={`${tick.at} ${tick.name}`} ticks={[tick]} />
         ))}
+      </Part>
+      <Part title="Alerts" isEmpty={alerts.length === 0}>
+        {[...Map.groupBy(alerts, ({ name, text }) => `${name} ${text}`).values()]
+          .map((some) => <Change key={`${some[0]!.name} ${some[0]!.text}`} ticks={some} />)}
       </Part>
       <Part title="Ended runs" isEmpty={ends.length === 0}>
         {[...Map.groupBy(ends, ({ kind, name }) => `${kind} ${name}`).values()]
@@ -50,10 +56,6 @@ function Part({ title, isEmpty, children }: {
   );
 }
 
-function App({ name }: { name: string }) {
-  return <a href={linkTo(["processes", name])}>{name}</a>;
-}
-
 function Moment({ at, name }: Pick<Tick, "at" | "name">) {
   return (
     <a href={logLink(name, lookingAt(at, range.value))} title="The log of that second">
@@ -68,7 +70,7 @@ function Change({ ticks }: { ticks: readonly Tick[] }) {
   return (
     <li>
       <Moment {...last} />
-      <App name={last.name} />
+      <AppName name={last.name} />
       <span class={isFailure(last.kind) ? "bad" : ""}>{KINDS[last.kind][1]}</span>
       {ticks.length > 1 && <span>× {ticks.length}</span>}
       <span class="faint">{last.text}</span>
@@ -93,7 +95,7 @@ function Errors() {
       {patterns.map(({ name, count, at, line, apps }) => (
         <li key={`${name} ${line}`}>
           <Moment at={Date.parse(at)} name={name} />
-          {apps.map((app) => <App key={app} name={app} />)}
+          {apps.map((app) => <AppName key={app} name={app} />)}
           <strong class="number">×{count}</strong>
           <code class="pattern">{plainLine(line)}</code>
         </li>

@@ -4,13 +4,13 @@ import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { type EventJson, eventsPath, MOST_EVENTS, useEvents } from "../data/past.ts";
 import { usePolled } from "../data/polled.ts";
-import { linkTo, logLink, place, range, setParams } from "../data/router.ts";
+import { logLink, place, range, setParams } from "../data/router.ts";
 import { clock, happened } from "../data/store.ts";
 import { between, lookingAt, rangeText } from "../data/time_range.ts";
 import { type Condition, CONDITIONS_BY_URGENCY } from "../../../../model/process_info.ts";
 import { Age, Answer, Button, Empty, Search, Select } from "../controls/controls.tsx";
 import { RangePicker } from "../controls/range_picker.tsx";
-import { StateShape } from "../process/process_figures.tsx";
+import { AppName, StateShape } from "../process/process_figures.tsx";
 import { dateTime, momentText } from "../data/format.ts";
 import type { EventsJson } from "../../../../protocol/wire.ts";
 import { KINDS } from "./lanes.ts";
@@ -19,6 +19,7 @@ const PAGE = 100;
 const DAY_MS = 86_400_000;
 const TYPES = [
   ...["crashed", "errored", "unhealthy", "healthy", "running", "restarted", "stopped"],
+  ...["alert", "alert_resolved", "overdue"],
   ...["released", "release_failed", "added", "deleted", "adopted", "note"],
 ];
 
@@ -114,7 +115,7 @@ export function EventList({ events, named = true, isExact = false }: {
             ? <StateShape state={type as Condition} />
             : <span class={`shape other is-${type}`} aria-hidden="true">•</span>}
           <span class="event-text">
-            {named && <a href={linkTo(["processes", name])}>{name}</a>} <strong>{type}</strong>
+            {named && <AppName name={name} />} <strong>{type}</strong>
             {reason && <span class="faint">{because(type, reason)}</span>}
             {by && <span class="faint">{` by ${by}`}</span>}
           </span>

@@ -1,6 +1,6 @@
 /** What happened to the apps over a range of time: states, ends, releases and runs of jobs. Pure. */
 
-import { baseName } from "../../../../model/name.ts";
+import { baseName, HOST } from "../../../../model/name.ts";
 import {
   type Condition,
   conditionOf,
@@ -32,7 +32,7 @@ export interface Tick {
   readonly at: number;
   readonly name: string;
   /** Why a run ended, or how a release did. */
-  readonly kind: EndCause | "released" | "release_failed";
+  readonly kind: EndCause | "released" | "release_failed" | "alert";
   readonly text: string;
 }
 
@@ -61,7 +61,7 @@ export interface Happened extends Stretch {
 /** A lane for each app: first those with the most failures, then those with the most changes. */
 export function lanesOf({ events, processes, jobs, from, to }: Happened): readonly Lane[] {
   const known = new Map(processes.map((process) => [process.name, process]));
-  const past = Map.groupBy(events, ({ name }) => name);
+  const past = Map.groupBy(events.filter(({ name }) => name !== HOST), ({ name }) => name);
   const names = new Set([...known.keys(), ...past.keys()]);
   const apps = Map.groupBy(names, baseName);
   const lanes = [...apps].map(([name, members]): Lane => ({
@@ -82,7 +82,7 @@ export function lanesOf({ events, processes, jobs, from, to }: Happened): readon
 }
 
 const FAILURES: ReadonlySet<string> = new Set(
-  ["crash", "memory", "health", "unready", "release_failed"],
+  ["crash", "memory", "health", "unready", "release_failed", "alert"],
 );
 
 export function isFailure(kind: Tick["kind"]): boolean {
@@ -114,7 +114,9 @@ function stateNow(now: KnownProcess | undefined, to: number): LaneState {
 }
 
 /** Events that leave the health as it is. */
-const NEUTRAL: ReadonlySet<string> = new Set(["note", "asked", "released", "release_failed"]);
+const NEUTRAL: ReadonlySet<string> = new Set(
+  ["note", "asked", "released", "release_failed", "alert", "alert_resolved", "overdue"],
+);
 
 function stateAfter({ type, state }: EventJson, before: LaneState): LaneState {
   if (type === "deleted") return "absent";
@@ -169,11 +171,13 @@ export const KINDS: Readonly<Record<Tick["kind"], readonly [glyph: string, text:
   release: ["●", "replaced by a release"],
   released: ["✓", "release"],
   release_failed: ["✗", "release failed"],
+  alert: ["⚑", "alert"],
 };
 
 export function ticksOf(events: readonly EventJson[]): Tick[] {
   return events.flatMap(({ type, at, name, cause, reason }) => {
-    const kind = type === "released" || type === "release_failed" ? type : cause;
+    const isKind = type === "released" || type === "release_failed" || type === "alert";
+    const kind = isKind ? type : cause;
     if (kind === undefined) return [];
     const [why = ""] = reason.split("\n");
     return [{ at: Date.parse(at), name, kind, text: why }];

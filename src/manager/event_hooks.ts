@@ -1,0 +1,63 @@
+/** Runs the hooks `on_crash`, `on_errored`, `on_unhealthy` and `on_alert` after events of a process. */
+
+import { messageOf } from "../model/errors.ts";
+import { bodyAbout, OUTPUT_LINES, withOutput } from "../model/event_body.ts";
+import { snakeCase } from "../model/key_table.ts";
+import type { HookName } from "../model/process_config.ts";
+import type { ProcessChange } from "../model/process_info.ts";
+import { hookAfter, isTrouble, reportAt } from "../model/webhook_rules.ts";
+import type { ManagedProcess } from "../process/managed_process.ts";
+import { lastWords } from "./last_words.ts";
+
+/** Hooks of one process that may wait for those before them. */
+const MAX_WAITING = 100;
+
+/** One process's hooks in progress, which run one after the other. */
+interface Line {
+  last: Promise<void>;
+  length: number;
+}
+
+export class EventHooks {
+  readonly #lines = new WeakMap<ManagedProcess, Line>();
+  /** URL of the dashboard, for links; undefined while it is not served. */
+  readonly #dashboard: () => string | undefined;
+
+  constructor(dashboard: () => string | undefined = () => undefined) {
+    this.#dashboard = dashboard;
+  }
+
+  /** Call it with each event. */
+  readonly happened = (process: ManagedProcess, change: ProcessChange): void => {
+    const hook = hookAfter(change.type);
+    if (hook === undefined || process.config.hooks[hook] === undefined) return;
+    const line = this.#lines.getOrInsertComputed(
+      process,
+      () => ({ last: Promise.resolve(), length: 0 }),
+    );
+    if (line.length >= MAX_WAITING) {
+      return process.note(`${snakeCase(hook)} hook skipped: ${MAX_WAITING} hooks wait before it`);
+    }
+    line.length++;
+    const run = line.last.then(() => this.#run(process, hook, change)).catch((error) =>
+      process.note(`${snakeCase(hook)} hook cannot run: ${messageOf(error)}`)
+    );
+    line.last = run.finally(() => line.length--);
+    process.journal.begun(line.last);
+  };
+
+  async #run(process: ManagedProcess, hook: HookName, change: ProcessChange): Promise<void> {
+    const event = reportAt(change.type)!;
+    const body = bodyAbout(event, change, {
+      namespace: process.config.namespace,
+      host: Deno.hostname(),
+      dashboard: this.#dashboard(),
+    });
+    // The next run may have begun already: the output of all runs is read.
+    const words = isTrouble(event)
+      ? await lastWords(process, { runs: "all", lines: OUTPUT_LINES })
+      : undefined;
+    const whole = words?.lastOutput.length ? withOutput(body, words) : body;
+    await process.runHook(hook, JSON.stringify(whole));
+  }
+}
