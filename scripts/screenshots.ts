@@ -92,7 +92,7 @@ try {
   await page.locator('[data-row="checkout"]').getByText("crashed").waitFor();
   await sleep(10_000);
   await page.screenshot({ path: `${FOLDER}/screenshot.png` });
-  await show("#/processes/checkout?tab=metrics&range=1h");
+  await show("#/processes/checkout?range=1h");
   await page.locator("figure").filter({ hasText: "Memory" }).locator(".mark.is-failure").waitFor({
     state: "attached",
   });

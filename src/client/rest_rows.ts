@@ -38,7 +38,17 @@ export const REST_ROWS: { readonly [verb: string]: readonly RestRow[] } = {
   log_counts: [{
     method: "GET",
     path: "/logs/counts",
-    query: ["targets", "since", "until", "steps", "grep", "invert", "ignore_case", "level"],
+    query: [
+      "targets",
+      "since",
+      "until",
+      "steps",
+      "by_name",
+      "grep",
+      "invert",
+      "ignore_case",
+      "level",
+    ],
   }],
   logs: [{
     method: "GET",

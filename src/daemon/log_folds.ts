@@ -72,6 +72,11 @@ export function patternOf(line: string): string {
     .replaceAll(/\d+(?:[.,:]\d+)*/g, "#");
 }
 
+/** True for a line of a stack trace that is not its error. */
+function isInsideTrace({ meaning, line }: LogSlice["entries"][number]): boolean {
+  return meaning?.part === "more" || /^Traceback \(/.test(line);
+}
+
 /**
  * The patterns of all lines, the most frequent first. A stack trace is one line, its error, unless a
  * pattern was searched for that may be inside.
@@ -86,10 +91,9 @@ export async function patternsOf(
   let since = "";
   const ended = await untilTimeout(() =>
     eachLine(slices, (of, entry) => {
-      const { part = "first", level } = entry.meaning ?? {};
       since = new Date(entry.at).toISOString();
-      const isInside = part === "more" || /^Traceback \(/.test(entry.line);
-      if (isInside && !hasGrep) return;
+      if (isInsideTrace(entry) && !hasGrep) return;
+      const level = entry.meaning?.level;
       const pattern = patternOf(entry.line);
       const known = found.get(pattern);
       if (known !== undefined) {
@@ -111,32 +115,54 @@ export async function patternsOf(
   };
 }
 
-/** Number of lines of each level in one step of time. */
-type LevelCounts = { readonly at: number } & Record<LogLevel, number>;
+type LevelNumbers = Record<LogLevel, number>;
 
-/** Counts lines by level and step of time. Lines before `since` were too many to be counted. */
+/** Number of lines of each level in one step of time. */
+type LevelCounts = { readonly at: number } & LevelNumbers;
+
+interface NameCounts extends LevelNumbers {
+  readonly name: string;
+  last_error?: { readonly at: string; readonly line: string };
+}
+
+interface Counted {
+  readonly counts: readonly LevelCounts[];
+  /** Those of each process, with its last error; a stack trace is one line. */
+  readonly names: readonly NameCounts[];
+  /** Lines before it were too many to be counted. */
+  readonly since: number;
+}
+
+/** Counts lines by level: in each step of time, and of each process. */
 export async function levelCounts(
   slices: AsyncIterable<LogSlice>,
   step: number,
   range: { readonly since: number; readonly until: number },
-): Promise<{ readonly counts: readonly LevelCounts[]; readonly since: number }> {
+): Promise<Counted> {
   const counts = new Map<number, LevelCounts>();
+  const names = new Map<string, NameCounts>();
+  const none = () => Object.fromEntries(LOG_LEVELS.map((level) => [level, 0])) as LevelNumbers;
   let since = range.until;
   const ended = await untilTimeout(() =>
-    eachLine(slices, (_, { at, meaning }) => {
+    eachLine(slices, ({ name }, entry) => {
+      const { at, line, meaning } = entry;
+      const level = meaning?.level ?? "info";
       since = Math.floor(at / step) * step;
-      const none = Object.fromEntries(LOG_LEVELS.map((level) => [level, 0]));
-      const inStep = counts.getOrInsertComputed(
-        since,
-        () => ({ at: since, ...none } as LevelCounts),
-      );
-      inStep[meaning?.level ?? "info"]++;
+      counts.getOrInsertComputed(since, () => ({ at: since, ...none() }))[level]++;
+      if (isInsideTrace(entry)) return;
+      const own = names.getOrInsertComputed(name, () => ({ name, ...none() }));
+      if (level === "error" && own.error === 0) {
+        const text = plainText(line).slice(0, MAX_LINE).toWellFormed();
+        own.last_error = { at: new Date(at).toISOString(), line: text };
+      }
+      own[level]++;
     })
   );
   // The last step is not counted in full.
   if (!ended) counts.delete(since);
   return {
     counts: [...counts.values()].sort((one, other) => one.at - other.at),
+    names: [...names.values()],
     since: ended ? range.since : Math.min(since + step, range.until),
   };
 }

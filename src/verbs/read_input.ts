@@ -79,7 +79,10 @@ export function readQuery(
   return Object.fromEntries(names.flatMap((name) => {
     const schema = fields[name]!;
     const texts = query.getAll(name);
-    if (texts.length > 0 && innermost(schema) === "array") return [[name, texts]];
+    const { type, options = [] } = innermost(schema);
+    if (type === "array" && texts.length > 0) return [[name, texts]];
+    const isListToo = options.some((option) => innermost(option).type === "array");
+    if (isListToo && texts.length > 1) return [[name, texts]];
     if (texts.length > 1) {
       throw new ProcsupError("bad_request", `Parameter "${name}" is given twice: expected one`);
     }
@@ -92,7 +95,7 @@ export function readQuery(
 
 /** The value of a text; the text itself if the schema will refuse it. */
 function fromText(schema: z.ZodMiniType, text: string): unknown {
-  switch (innermost(schema)) {
+  switch (innermost(schema).type) {
     case "boolean":
       if (text === "") return undefined;
       if (text === "true" || text === "1") return true;
@@ -104,12 +107,17 @@ function fromText(schema: z.ZodMiniType, text: string): unknown {
   }
 }
 
-/** The type inside `optional` and defaults. */
-function innermost(schema: z.ZodMiniType): string {
-  const { def } = schema._zod as unknown as {
-    readonly def: { readonly type: string; readonly innerType?: z.ZodMiniType };
-  };
-  return def.innerType === undefined ? def.type : innermost(def.innerType);
+interface Shape {
+  readonly type: string;
+  readonly innerType?: z.ZodMiniType;
+  /** Those of a union. */
+  readonly options?: readonly z.ZodMiniType[];
+}
+
+/** The shape inside `optional` and defaults. */
+function innermost(schema: z.ZodMiniType): Shape {
+  const { def } = schema._zod as unknown as { readonly def: Shape };
+  return def.innerType === undefined ? def : innermost(def.innerType);
 }
 
 function refuseUnknown(name: string, known: readonly string[]): void {

@@ -45,6 +45,10 @@ Deno.test("levelCounts() counts lines by level and step, and a stack trace as er
       { ...none, at: BEGIN + 1000, info: 1, warn: 1, error: 2 },
       { ...none, at: BEGIN + 3000, debug: 1 },
     ],
+    names: [{
+      ...{ name: "app", debug: 1, info: 1, warn: 1, error: 1 },
+      last_error: { at: new Date(BEGIN + 1900).toISOString(), line: "ERROR broken" },
+    }],
   });
   const { counts } = await count("O");
   assertEquals(counts, [{ ...none, at: BEGIN + 1000, error: 1 }]);

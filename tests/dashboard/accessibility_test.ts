@@ -10,7 +10,7 @@ const SCREENS = [
   "#/processes?group=namespace&q=a",
   "#/processes/talker",
   "#/processes/talker?tab=logs",
-  "#/processes/talker?tab=metrics",
+  "#/processes?view=compare&t=talker&t=db",
   "#/processes/talker?tab=health",
   "#/processes/talker?tab=hooks",
   "#/processes/nightly?tab=hooks",

@@ -77,12 +77,11 @@ function all(...names: string[]): PushedMessage {
   return { type: "processes", all: true, rows, gone: [] };
 }
 
-Deno.test("a page signs in, opens a WebSocket and asks once for the readings before it", () => {
+Deno.test("a page signs in, opens a WebSocket and shows what it gets", () => {
   const page = new Page().signedIn();
   assertEquals(page.done(), ["close", "sign_in", "listen"]);
   assertEquals([page.state.connection, page.state.processes], ["connecting", null]);
   page.get(all("api")).get(all("api", "db"));
-  assertEquals(page.done(), ["load_past"]);
   assertEquals(page.state.connection, "live");
   assertEquals([...page.state.processes!.keys()], ["id-api", "id-db"]);
 });
@@ -191,7 +190,7 @@ Deno.test("a page that is seen while it is live does nothing; while lost it conn
   assertEquals(page.handle({ type: "seen" }).done(), ["close", "sign_in"]);
 });
 
-Deno.test("readings are kept for two minutes, one a second, after those of the daemon", () => {
+Deno.test("readings are kept for two minutes, one a second", () => {
   const page = live();
   for (let i = 0; i < 400; i++) {
     page.now += 500;
@@ -200,10 +199,6 @@ Deno.test("readings are kept for two minutes, one a second, after those of the d
   const own = page.state.samples.get("id-api")!;
   assert(own.length > 100 && own.length < 125, String(own.length));
   assert(own[0]!.at >= page.now - 121_000);
-  const past = [60_000, 130_000].map((ago) => ({ at: page.now - ago, cpu: 1 }));
-  page.handle({ type: "past", series: [["api", past.toReversed()], ["gone", past]] });
-  const all = page.state.samples.get("id-api")!;
-  assertEquals([all.length, all[0]!.at], [own.length + 1, page.now - 130_000]);
   page.get({ type: "processes", rows: [], gone: ["id-api"] });
   assertEquals([...page.state.samples.keys()], []);
 });

@@ -114,7 +114,7 @@ browserTest(
     await page.setViewportSize({ width: 1280, height: 800 });
 
     // The next screen shows the same time; dragging zooms in, Back zooms out.
-    await page.getByRole("tab", { name: "metrics" }).click();
+    await page.getByRole("tab", { name: "summary" }).click();
     await waitFor(() => paramOf(page, "from") !== "", { what: "the range in the address" });
     await page.getByText(/^Up \d\d\.\d\d % · healthy \d\d\.\d\d %/).waitFor();
     const cpu = page.getByRole("img", { name: /^CPU: .* highest 77/ });

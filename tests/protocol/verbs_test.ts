@@ -92,6 +92,12 @@ Deno.test("readQuery() converts to the verb's types, and has REST's own defaults
   assertEquals(read("force=yes&timeout=1m"), { force: "yes", timeout: "1m" });
   assertThrows(() => read("forse=true"), ProcsupError, 'did you mean "force"');
   assertThrows(() => read("timeout=1s&timeout=2s"), ProcsupError, '"timeout" is given twice');
+  // One value, or several where a list is possible.
+  const history = REST_ROWS.find(({ name }) => name === "metrics_history")!;
+  const targets = (text: string) =>
+    readQuery(history.verb, history.row, new URLSearchParams(text)).target;
+  assertEquals(targets("target=api"), "api");
+  assertEquals(targets("target=api&target=db"), ["api", "db"]);
 });
 
 Deno.test("readRequest() refuses fields for a verb without fields", () => {

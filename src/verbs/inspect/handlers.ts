@@ -209,18 +209,21 @@ const MAX_POINTS = 100_000;
 /** Names of the processes that match a target, and of deleted processes of that name. */
 function namesOf(
   { supervisor, history }: Pick<VerbContext, "supervisor" | "history">,
-  target: string,
-): string[] {
-  if (target === "all") return history.names();
-  const deleted = history.names().filter((name) => isNameOf(target, name));
-  try {
-    const found = supervisor.directory.resolve(target).map(({ name }) => name);
-    return [...new Set([...found, ...deleted])];
-  } catch (error) {
-    const isUnknown = hasCode(error, "process_not_found");
-    if (!isUnknown || deleted.length === 0) throw error;
-    return deleted;
-  }
+  targets: string | readonly string[],
+): readonly string[] {
+  const kept = history.names();
+  const found = [targets].flat().flatMap((target) => {
+    if (target === "all") return kept;
+    const deleted = kept.filter((name) => isNameOf(target, name));
+    try {
+      return [...supervisor.directory.resolve(target).map(({ name }) => name), ...deleted];
+    } catch (error) {
+      const isUnknown = hasCode(error, "process_not_found");
+      if (!isUnknown || deleted.length === 0) throw error;
+      return deleted;
+    }
+  });
+  return [...new Set(found)];
 }
 
 function pointJson({ at, sample }: Point): MetricsPointJson {

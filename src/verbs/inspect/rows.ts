@@ -24,6 +24,7 @@ import {
   onTarget,
   processInfo,
   target,
+  targets,
   time,
   wholeNumber,
 } from "../shapes.ts";
@@ -146,7 +147,7 @@ const points = wholeNumber(1, 10_000);
 
 const range = z.strictObject({
   target: about(
-    z.optional(target.clone()),
+    z.optional(targets.clone()),
     "processes, including deleted ones by name; default: the host",
   ),
   since: about(z._default(z.string(), "1h"), "from then on: `3h` ago, or an ISO 8601 time"),

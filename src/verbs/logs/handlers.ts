@@ -52,7 +52,7 @@ export const LOGS_HANDLERS: Handlers<"logs" | "search_logs" | "log_counts"> = {
       ? await patternsOf(found, limit, rest.grep !== undefined)
       : await foundLines(found, limit);
   },
-  async log_counts(context, { targets, since, until, steps, ignore_case, ...rest }) {
+  async log_counts(context, { targets, since, until, steps, by_name, ignore_case, ...rest }) {
     const now = Date.now();
     const { since: from = now, until: to = now } = parseRange({ since, until }, now);
     const step = Math.max(1, Math.ceil((to - from) / steps));
@@ -71,12 +71,13 @@ export const LOGS_HANDLERS: Handlers<"logs" | "search_logs" | "log_counts"> = {
     const lines = newestLines(pathsOf(context, targets), {
       ...{ complete: true, filter, meaning: true, search },
     });
-    const { counts, since: counted } = await levelCounts(lines, step, range);
+    const { counts, names, since: counted } = await levelCounts(lines, step, range);
     const iso = (at: number) => new Date(at).toISOString();
     return {
       ...{ since: iso(range.since), until: iso(range.until), step: step * 1e6 },
       counted_since: iso(counted),
       counts: counts.map(({ at, ...counts }) => ({ at: iso(at), ...counts })),
+      ...by_name && { names: [...names] },
     };
   },
 };

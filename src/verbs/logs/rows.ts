@@ -65,6 +65,7 @@ const counting = z.strictObject({
   since: about(z._default(z.string(), "1h"), "from then on: `3h` ago, or an ISO 8601 time"),
   until: about(z._default(z.string(), "now"), "up to then"),
   steps: about(z._default(wholeNumber(1, 1000), 60), "into how many steps the time is divided"),
+  by_name: about(z._default(flag, false), "also the number of each process, in the whole time"),
   ...z.pick(logs, BY_CONTENT).shape,
 });
 
@@ -195,11 +196,23 @@ export const LOG_VERBS = {
         ),
         "A line without a level is `info`. Steps without lines are missing",
       ),
+      names: about(
+        z.optional(z.array(
+          z.object({
+            ...{ name: z.string(), debug: z.int(), info: z.int(), warn: z.int(), error: z.int() },
+            last_error: z.optional(z.object({ at: time, line: z.string() })),
+          }),
+        )),
+        "With `by_name`: the processes that wrote lines; a stack trace is one",
+      ),
     }),
     rest: [{
       method: "GET",
       path: "/logs/counts",
-      query: ["targets", "since", "until", "steps", "grep", "invert", "ignore_case", "level"],
+      query: [
+        ...["targets", "since", "until", "steps", "by_name"] as const,
+        ...["grep", "invert", "ignore_case", "level"] as const,
+      ],
       answers: "LogCounts",
     }],
   }),

@@ -345,12 +345,14 @@ export function Search(
 
 interface MenuProps {
   readonly label: string;
+  /** Default: three dots. */
+  readonly icon?: IconName;
   /** `close` wraps an action so that the menu closes first. */
   readonly children: (close: (then: () => void) => () => void) => ComponentChildren;
 }
 
 /** The menu; it closes on a click or focus elsewhere. */
-export function Menu({ label, children }: MenuProps) {
+export function Menu({ label, icon = "more", children }: MenuProps) {
   const menu = useRef<HTMLDetailsElement>(null);
   useAway(menu, () => menu.current!.open = false);
   const close = (then: () => void) => () => {
@@ -359,9 +361,24 @@ export function Menu({ label, children }: MenuProps) {
   };
   return (
     <details class="menu" ref={menu} onKeyDown={(event) => onKey(event, menu.current!)}>
-      <summary class="button only-icon" aria-label={label} title={label}>⋯</summary>
+      <summary class="button only-icon" aria-label={label} title={label}>
+        <Icon name={icon} />
+      </summary>
       <div class="menu-list">{children(close)}</div>
     </details>
+  );
+}
+
+/** An entry of a menu that is on or off. */
+export function Choice({ text, isOn, onClick }: {
+  readonly text: string;
+  readonly isOn: boolean;
+  readonly onClick: () => void;
+}) {
+  return (
+    <Button kind="quiet" icon={isOn ? "done" : "blank"} pressed={isOn} onClick={onClick}>
+      {text}
+    </Button>
   );
 }
 

@@ -10,7 +10,6 @@ import {
   update,
 } from "./feed_state.ts";
 import { FeedSocket } from "./feed_socket.ts";
-import { loadRecent } from "./past.ts";
 import { feed } from "./store.ts";
 import { distrust, dropKey, ForeignError, hasSession } from "./tab_key.ts";
 import { continueSession, keepPass, whenOthersSignIn } from "./tab_session.ts";
@@ -55,8 +54,6 @@ function carryOut(effect: FeedEffect): void {
       return current.abort();
     case "announce":
       return announce(effect.text);
-    case "load_past":
-      return void loadRecent().then((series) => handle({ type: "past", series }));
     case "sign_in":
       current = new AbortController();
       return void signIn(effect.attempt, current.signal);

@@ -3,14 +3,7 @@
 import { type RowChanges, type Rows, withChanges } from "../../../../protocol/row_changes.ts";
 import type { Role } from "../../../../verbs/verb.ts";
 import type { ProcessJson, SystemMetricsJson } from "../../../../protocol/wire.ts";
-import {
-  HOST,
-  keepOnly,
-  type Sample,
-  type Samples,
-  withPast,
-  withSamples,
-} from "../process/history.ts";
+import { HOST, keepOnly, type Sample, type Samples, withSamples } from "../process/history.ts";
 
 /** `GET /system/metrics`. Unavailable figures are missing. */
 export type SystemMetrics =
@@ -32,8 +25,6 @@ export interface FeedState {
   readonly processes: Rows | null;
   readonly metrics: SystemMetrics | undefined;
   readonly samples: Samples;
-  /** Whether the readings before this page were asked for. */
-  readonly hasPast: boolean;
   /** Time of the last message. All times are the daemon's, in milliseconds since the epoch. */
   readonly heardAt: number;
   /** Number of events so far: earlier answers about the past are out of date. */
@@ -74,11 +65,6 @@ export type FeedMessage =
     readonly attempt: number;
     readonly message: PushedMessage;
     readonly now: number;
-  }
-  /** Readings from before this page, by the name of the process; null for the host. */
-  | {
-    readonly type: "past";
-    readonly series: readonly (readonly [name: string | null, samples: readonly Sample[]])[];
   };
 
 /** What the daemon pushes, or answers while the page polls. Others are ignored. */
@@ -89,7 +75,7 @@ export type PushedMessage =
 
 /** What the caller has to do. */
 export type FeedEffect =
-  | { readonly type: "close" | "load_past" }
+  | { readonly type: "close" }
   | { readonly type: "sign_in" | "listen" | "poll"; readonly attempt: number }
   | { readonly type: "announce"; readonly text: string };
 
@@ -113,7 +99,6 @@ export const INITIAL_STATE: FeedState = {
   processes: null,
   metrics: undefined,
   samples: new Map(),
-  hasPast: false,
   heardAt: 0,
   happened: 0,
   attempt: 0,
@@ -144,8 +129,6 @@ export function update(state: FeedState, message: FeedMessage): Update {
       return failed(state, message);
     case "received":
       return received(state, message);
-    case "past":
-      return { state: { ...state, samples: withSeries(state, message.series) }, effects: [] };
   }
 }
 
@@ -235,27 +218,15 @@ function withRows(state: FeedState, changes: RowChanges, now: number): Update {
     );
   return {
     state: {
-      ...{ ...state, processes, hasPast: true },
+      ...state,
+      processes,
       samples: withSamples(keepOnly(state.samples, processes), added),
     },
-    effects: [
-      ...(state.hasPast ? [] : [{ type: "load_past" } as const]),
-      ...changes.rows.flatMap(({ id }) => announcementOf(before.get(id), processes.get(id)!)),
-    ],
+    effects: changes.rows.flatMap(({ id }) => announcementOf(before.get(id), processes.get(id)!)),
   };
 }
 
 function announcementOf(old: ProcessJson | undefined, { name, state }: ProcessJson): FeedEffect[] {
   if (old === undefined || old.state === state) return [];
   return [{ type: "announce", text: `${name} is ${state}` }];
-}
-
-type Series = Extract<FeedMessage, { type: "past" }>["series"];
-
-function withSeries({ samples, processes }: FeedState, series: Series): Samples {
-  const ids = new Map([...processes?.values() ?? []].map(({ id, name }) => [name, id]));
-  return series.reduce((all, [name, past]) => {
-    const key = name === null ? HOST : ids.get(name);
-    return key === undefined ? all : withPast(all, key, past);
-  }, samples);
 }

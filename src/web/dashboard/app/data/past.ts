@@ -1,7 +1,9 @@
 /** The past, as the daemon kept it: events and metrics. */
 
+import { signal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
 import { type Figure, HOST, type Sample } from "../process/history.ts";
-import { ask } from "./api.ts";
+import { isNameOf } from "../../../../model/target.ts";
 import { type Polled, usePolled } from "./polled.ts";
 import { type Range, rangeQuery, SPANS } from "./time_range.ts";
 import { happened, recent } from "./store.ts";
@@ -52,6 +54,8 @@ const STEP_MS = 10_000;
 
 /** Readings over a range of time. */
 export interface Series {
+  /** Of the app or process; empty for the host. */
+  readonly name: string;
   readonly samples: readonly Sample[];
   /** Milliseconds between samples. */
   readonly step: number;
@@ -59,20 +63,28 @@ export interface Series {
 
 /** Total usage of an app's processes; of the host without `name`. */
 export function useSeries(range: Range, name?: string, ids: readonly string[] = [HOST]): Series {
-  const query = new URLSearchParams({
-    ...rangeQuery(range),
-    ...(name !== undefined && { target: name }),
-    points: String(POINTS),
-  });
+  const [series] = useSeriesOf(range, name === undefined ? [] : [name]);
+  // In short ranges, add the page's own readings after the last measurement.
+  if (range.span !== "15m" && range.span !== "1h") return series!;
+  const last = series!.samples.at(-1)?.at ?? 0;
+  const own = together(ids.map((id) => recent(id, 2 * STEP_MS))).filter(({ at }) => at > last);
+  return { ...series!, samples: [...series!.samples, ...own] };
+}
+
+/** Usage of several apps or processes, each in total; of the host without any. */
+export function useSeriesOf(range: Range, names: readonly string[]): readonly Series[] {
+  const query = new URLSearchParams([
+    ...Object.entries({ ...rangeQuery(range), points: String(POINTS) }),
+    ...names.map((name) => ["target", name]),
+  ]);
   const ms = range.span === undefined ? Infinity : Math.max(STEP_MS, SPANS[range.span][1] / POINTS);
   const { data } = usePolled<MetricsHistoryJson>(`/metrics/history?${query}`, ms);
-  const step = (data.value?.step ?? STEP_MS * 1e6) / 1e6;
-  const past = together(data.value?.series.map(({ points }) => points.map(sampleOf)) ?? []);
-  // In short ranges, add the page's own readings after the last measurement.
-  if (range.span !== "15m" && range.span !== "1h") return { samples: past, step };
-  const last = past.at(-1)?.at ?? 0;
-  const own = together(ids.map((id) => recent(id, 2 * STEP_MS))).filter(({ at }) => at > last);
-  return { samples: [...past, ...own], step };
+  const { series = [], step = STEP_MS * 1e6 } = data.value ?? {};
+  return (names.length === 0 ? [""] : names).map((wanted) => {
+    const own = series.filter(({ name }) => isNameOf(wanted, name ?? ""));
+    const samples = together(own.map(({ points }) => points.map(sampleOf)));
+    return { name: wanted, samples, step: step / 1e6 };
+  });
 }
 
 const FIGURES: readonly Figure[] = ["cpu", "memory", "fds", "threads", "load"];
@@ -101,19 +113,24 @@ export function mean(values: readonly (number | undefined)[]): number | undefine
   return known.length === 0 ? undefined : sum(known)! / known.length;
 }
 
-type NamedSamples = readonly [name: string | null, samples: readonly Sample[]];
+const HOUR_POINTS = 31;
+/** Distance of these points. */
+const HOUR_STEP_MS = 120_000;
 
-/** The last two minutes of the host and of all processes; nothing of them on failure. */
-export async function loadRecent(): Promise<readonly NamedSamples[]> {
-  const query = { since: "2m", points: 13 };
-  const all = await Promise.all([query, { ...query, target: "all" }].map(async (query) => {
-    const answer = await ask<MetricsHistoryJson>("/metrics/history", { query }).catch(() => {});
-    return answer?.series ?? [];
-  }));
-  return all.flat().map(({ name, points }) => [
-    name,
-    points.map(sampleOf).filter(({ up }) => up !== 0),
+/** One hour of processes that a list has in view, by name. */
+export const lastHour = signal<ReadonlyMap<string, readonly Sample[]>>(new Map());
+
+/** Keeps the last hour of these processes. */
+export function useLastHour(names: readonly string[]): void {
+  const query = new URLSearchParams([
+    ...names.map((name) => ["target", name]),
+    ...Object.entries({ since: "1h", points: String(HOUR_POINTS) }),
   ]);
+  const { data } = usePolled<MetricsHistoryJson>(`/metrics/history?${query}`, HOUR_STEP_MS);
+  useEffect(() => {
+    const series = data.value?.series ?? [];
+    lastHour.value = new Map(series.map(({ name, points }) => [name ?? "", points.map(sampleOf)]));
+  }, [data.value]);
 }
 
 function sampleOf(point: MetricsPointJson): Sample {

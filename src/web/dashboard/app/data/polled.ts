@@ -33,7 +33,10 @@ export function usePolled<T>(path: string, ms: number, key: unknown = ""): Polle
     };
     const { signal } = mine.abort;
     try {
-      data.value = await ask<T>(path, { signal });
+      const answer = await ask<T>(path, { signal });
+      // It may come just before the abort, of which it does not know.
+      if (signal.aborted) return;
+      data.value = answer;
       error.value = "";
     } catch (reason) {
       if (!signal.aborted) error.value = messageOf(reason);

@@ -3,7 +3,7 @@
 import { computed, signal } from "@preact/signals";
 import { baseName } from "../../../../model/name.ts";
 import { type Condition, conditionOf } from "../../../../model/process_info.ts";
-import type { ProcessJson } from "../../../../protocol/wire.ts";
+import type { LogCountsJson, ProcessJson } from "../../../../protocol/wire.ts";
 import type { Sample } from "../process/history.ts";
 import { INITIAL_STATE, isLost } from "./feed_state.ts";
 import { now } from "./time_range.ts";
@@ -72,3 +72,8 @@ export const mayAdminister = computed(() => session.value?.role === "admin");
 
 /** Listening ports by process id, as they were when they were last shown. */
 export const ports = signal<ReadonlyMap<string, readonly number[]>>(new Map());
+
+export type LogErrors = NonNullable<LogCountsJson["names"]>[number];
+
+/** The errors that processes logged in the last 15 minutes, by name, as they were last shown. */
+export const logErrors = signal<ReadonlyMap<string, LogErrors>>(new Map());

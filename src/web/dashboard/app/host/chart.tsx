@@ -12,7 +12,8 @@ import { AXIS_HEIGHT, ticksIn, tickText } from "./time_axis.ts";
 
 interface ChartProps {
   readonly title: string;
-  readonly series: Series;
+  /** Several are drawn over each other, on one scale. */
+  readonly lines: readonly Series[];
   readonly of: Figure;
   readonly format: (value: number) => string;
   /** Minimum value at the top of the chart. */
@@ -33,26 +34,28 @@ const HEIGHT = 120;
 const FOOT = AXIS_HEIGHT;
 /** Distance of a mark from the labels below. */
 const MARK_PX = 5;
+/** Number of colours of lines, as in colors.css. */
+const HUES = 8;
 /** A click within this distance selects a mark. */
 const NEAR_PX = 6;
 
 /** The chart, with a summary in words. A click opens the log of that moment. */
-export function Chart({ title, series, of, format, most, marks = [], name }: ChartProps) {
+export function Chart({ title, lines, of, format, most, marks = [], name }: ChartProps) {
   const value = (sample: Sample) => sample[of] ?? 0;
   const axis = useTimeAxis();
   const { width, from, to, x } = axis;
-  const samples = series.samples.filter((one) => one.at >= from && one[of] !== undefined);
-  const values = samples.map(value);
-  const top = Math.max(most, ...values) * 1.08 || 1;
-  const y = (figure: number) => FOOT + (1 - figure / top) * (HEIGHT - 2 * FOOT);
   const moment = pointed.value || range.value.at;
-  const near = moment === 0 ? undefined : nearest(samples, moment, series.step * 2);
-  const now = near ?? (moment === 0 ? samples.at(-1) : undefined);
+  const drawn = lines.map((series, index) => {
+    const samples = series.samples.filter((one) => one.at >= from && one[of] !== undefined);
+    const near = moment === 0 ? undefined : nearest(samples, moment, series.step * 2);
+    const kind = lines.length === 1 ? "" : `hue-${index % HUES}`;
+    return { ...series, samples, near, kind, now: near ?? (moment ? undefined : samples.at(-1)) };
+  });
+  const near = drawn.find(({ near }) => near !== undefined)?.near;
+  const top = Math.max(most, ...drawn.flatMap(({ samples }) => samples.map(value))) * 1.08 || 1;
+  const y = (figure: number) => FOOT + (1 - figure / top) * (HEIGHT - 2 * FOOT);
   const base = HEIGHT - FOOT;
-  const pieces = piecesOf(samples, series.step).map((piece) => ({
-    line: `M${piece.map((one) => `${x(one.at).toFixed(1)} ${y(value(one)).toFixed(1)}`).join("L")}`,
-    foot: `L${x(piece.at(-1)!.at)} ${base}L${x(piece[0]!.at)} ${base}Z`,
-  }));
+  const point = (one: Sample) => `${x(one.at).toFixed(1)} ${y(value(one)).toFixed(1)}`;
   const shown = marks.filter((mark) => mark.at > from && mark.at <= to);
   const pick = (at: number, pixelMs: number) => {
     const moment = nearest(shown, at, NEAR_PX * pixelMs)?.at ?? at;
@@ -60,11 +63,16 @@ export function Chart({ title, series, of, format, most, marks = [], name }: Cha
   };
   return (
     <figure class="chart">
-      <figcaption class="row between">
+      <figcaption class="row between wrap">
         <span>{title}</span>
-        <span>
-          {near && <span class="faint small">{clockTime(near.at)}</span>}{" "}
-          <strong class="number">{now ? format(value(now)) : "–"}</strong>
+        <span class="row wrap">
+          {near && <span class="faint small">{clockTime(near.at)}</span>}
+          {drawn.map(({ name, kind, now }) => (
+            <span key={name} class={kind}>
+              {kind && `${name} `}
+              <strong class="number">{now ? format(value(now)) : "–"}</strong>
+            </span>
+          ))}
         </span>
       </figcaption>
       <div ref={axis.frame}>
@@ -73,14 +81,27 @@ export function Chart({ title, series, of, format, most, marks = [], name }: Cha
           width={width}
           height={HEIGHT}
           role="img"
-          aria-label={summary(title, values, format)}
+          aria-label={drawn.map(({ name, kind, samples }) =>
+            summary(kind ? `${title}, ${name}` : title, samples.map(value), format)
+          ).join("; ")}
           {...axisHandlers(axis, pick)}
         >
           <line class="grid" x1="0" x2={width} y1={base} y2={base} />
           <line class="grid" x1="0" x2={width} y1={y(top / 1.08)} y2={y(top / 1.08)} />
           <text class="axis" x="0" y={y(top / 1.08) - 5}>{format(top / 1.08)}</text>
-          <path class="area" d={pieces.map(({ line, foot }) => line + foot).join("")} />
-          <path class="line" d={pieces.map(({ line }) => line).join("")} />
+          {drawn.map(({ name, kind, samples, step }) => {
+            const pieces = piecesOf(samples, step).map((piece) => ({
+              line: `M${piece.map(point).join("L")}`,
+              foot: `L${x(piece.at(-1)!.at)} ${base}L${x(piece[0]!.at)} ${base}Z`,
+            }));
+            const area = pieces.map(({ line, foot }) => line + foot).join("");
+            return (
+              <g key={name} class={kind}>
+                {!kind && <path class="area" d={area} />}
+                <path class="line" d={pieces.map(({ line }) => line).join("")} />
+              </g>
+            );
+          })}
           {shown.map((mark) => (
             <g key={`${mark.kind} ${mark.at} ${mark.text}`} class={`mark is-${mark.kind}`}>
               <line x1={x(mark.at)} x2={x(mark.at)} y1={FOOT} y2={base} />

@@ -24,7 +24,7 @@ const INFO_MS = 30_000;
 export function Host() {
   const happened = useEvents({ range: range.value, limit: 300 });
   const common = {
-    series: useSeries(range.value),
+    lines: [useSeries(range.value)],
     marks: marksOf(happened.data.value?.events ?? []),
   };
   const { data } = usePolled<SystemInfoJson>("/system/info", INFO_MS);

@@ -1,5 +1,6 @@
 /** The lines of a log: folded, formatted and measured. Pure. */
 
+<<<<<<< HEAD
 import {
   EntryReader,
   lastState,
@@ -9,6 +10,11 @@ import {
 } from "../../../../model/log_level.ts";
 import { type LogLevel, type LogStream, positionKey } from "../../../../model/log_line.ts";
 import { bytes } from "../data/format.ts";
+=======
+import { EntryReader, lastState, levelOf, readableLine } from "../../../../model/log_level.ts";
+import type { LogLevel, LogStream } from "../../../../model/log_line.ts";
+import type { RowLayout } from "../controls/row_layout.ts";
+>>>>>>> b7beff06 (Processes: only the rows in view are rendered; chosen columns, groups with totals and actions, Compare; Summary has the charts)
 import { ansiRuns, plainLine, type Run } from "./ansi.ts";
 
 export interface LogRow {
@@ -170,7 +176,7 @@ export function textOf(runs: readonly Run[]): string {
 export const ROW_PX = 20;
 
 /** Positions and heights of the lines of a log. */
-export class RowHeights {
+export class RowHeights implements RowLayout {
   readonly #columns: number;
   readonly #look: LineLook;
   /** Number of rows before each line; the last entry is the total. */
@@ -218,17 +224,18 @@ export class RowHeights {
     return Math.max(1, Math.ceil(widthOf(text) / this.#columns));
   }
 
-  /** Total height in pixels. */
+  get count(): number {
+    return this.#count;
+  }
+
   get height(): number {
     return this.top(this.#count);
   }
 
-  /** Position of a line in pixels. */
   top(index: number): number {
     return (this.#columns === 0 ? index : this.#before[index]!) * ROW_PX;
   }
 
-  /** The line at a position in pixels. */
   at(px: number): number {
     const row = Math.max(0, Math.floor(px / ROW_PX));
     if (this.#columns === 0) return Math.min(row, Math.max(0, this.#count - 1));

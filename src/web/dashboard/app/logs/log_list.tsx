@@ -1,7 +1,9 @@
 /** The lines of a log. Only visible ones are rendered. */
 
-import { type Signal, useSignal } from "@preact/signals";
+import type { ReadonlySignal, Signal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
+import { rowsInView, type View } from "../controls/row_layout.ts";
+import { useView } from "../controls/windowed.ts";
 import type { LogBuffer } from "./log_buffer.ts";
 import { type LineLook, type LogRow, ROW_PX, RowHeights, shownLine, textOf } from "./log_lines.ts";
 import { isPhone, isRaw, logSize, timeLook, wrap } from "../shell/settings.ts";
@@ -22,7 +24,6 @@ export interface LogListProps {
   readonly onEdge: (edge: "top" | "bottom") => void;
 }
 
-const OVERSCAN = 10;
 /** Width of the time and its margin, in characters. */
 const TIME_COLUMNS = 14;
 const NAME_COLUMNS = { wide: 15, phone: 10 };
@@ -37,7 +38,7 @@ export function LogList(props: LogListProps) {
   const now = timeLook.value === "ago" ? clock.value : 0;
   const version = buffer.version.value;
   const frame = useRef<HTMLDivElement>(null);
-  const view = useSignal({ top: 0, height: 600, width: 800 });
+  const view = useFollowingView(frame, follow, onEdge);
   /** Number of lines received until the view stopped following. */
   const seen = useRef(0);
   const columns = isWrapped ? columnsFor(view.value.width, showTime, showName) : 0;
@@ -48,9 +49,12 @@ export function LogList(props: LogListProps) {
   const heights = useMemo(() => new RowHeights(columns, look), [columns, look, buffer]);
   const cut = heights.update(buffer.shown, buffer.dropped);
   const received = buffer.dropped + buffer.shown.length;
+<<<<<<< HEAD
   /** The end of the lines to which the view was scrolled last. */
   const end = useRef(0);
   useView(frame, view, follow, end, onEdge);
+=======
+>>>>>>> b7beff06 (Processes: only the rows in view are rendered; chosen columns, groups with totals and actions, Compare; Summary has the charts)
   const total = heights.height;
 
   useLayoutEffect(() => {
@@ -74,11 +78,7 @@ export function LogList(props: LogListProps) {
     }
   }, [selected, heights]);
 
-  const first = Math.max(0, heights.at(view.value.top) - OVERSCAN);
-  const last = Math.min(
-    buffer.shown.length,
-    heights.at(view.value.top + view.value.height) + OVERSCAN,
-  );
+  const [first, last] = rowsInView(heights, view.value);
   const news = follow.value ? 0 : received - seen.current;
   return (
     <div class="log-area">
@@ -245,30 +245,29 @@ const INTENT_MS = 1000;
 /** More lines are read this close to an end of the view, in pixels. */
 const EDGE_PX = 600;
 
-/** Tracks the visible part. Scrolling up stops following, scrolling to the end resumes it. */
-function useView(
+/** The visible part. Scrolling up stops following, scrolling to the end resumes it. */
+function useFollowingView(
   frame: { readonly current: HTMLDivElement | null },
-  view: Signal<{ top: number; height: number; width: number }>,
   follow: Signal<boolean>,
   end: { readonly current: number },
   onEdge: LogListProps["onEdge"],
-): void {
+): ReadonlySignal<View> {
   const edge = useRef(onEdge);
   edge.current = onEdge;
+  const before = useRef(0);
+  const touchedAt = useRef(-Infinity);
   useEffect(() => {
     const element = frame.current!;
-    let before = element.scrollTop;
-    let touchedAt = -Infinity;
+    before.current = element.scrollTop;
     const touched = (event: Event) => {
       // Ignore clicks on lines; a click on the scroll bar targets the element itself.
       if (event instanceof PointerEvent && event.target !== element) return;
       if (event instanceof WheelEvent && event.deltaY <= 0) return;
       if (event instanceof KeyboardEvent && !SCROLL_KEYS.includes(event.key)) return;
-      touchedAt = performance.now();
+      touchedAt.current = performance.now();
     };
-    // The page also scrolls by itself, which must not resume following.
-    const isMeant = () => performance.now() - touchedAt < INTENT_MS;
     for (const type of TOUCHES) element.addEventListener(type, touched, { passive: true });
+<<<<<<< HEAD
     const look = () => {
       const { scrollTop, clientHeight, clientWidth, scrollHeight } = element;
       const atEnd = scrollTop + clientHeight >= scrollHeight - 2;
@@ -289,10 +288,26 @@ function useView(
     });
     resized.observe(element);
     element.addEventListener("scroll", look, { passive: true });
+=======
+>>>>>>> b7beff06 (Processes: only the rows in view are rendered; chosen columns, groups with totals and actions, Compare; Summary has the charts)
     return () => {
-      resized.disconnect();
-      element.removeEventListener("scroll", look);
       for (const type of TOUCHES) element.removeEventListener(type, touched);
     };
   }, []);
+  // The page also scrolls by itself, which must not resume following.
+  const isMeant = () => performance.now() - touchedAt.current < INTENT_MS;
+  return useView(frame, {
+    scrolled({ scrollTop, clientHeight, scrollHeight }) {
+      const [last, atEnd] = [before.current, scrollTop + clientHeight >= scrollHeight - 2];
+      if (scrollTop < last - 2 && !atEnd) follow.value = false;
+      if (scrollTop < last && scrollTop < EDGE_PX) edge.current("top");
+      if (scrollTop > last && scrollHeight - scrollTop - clientHeight < EDGE_PX) {
+        edge.current("bottom");
+      } else if (atEnd && scrollTop > last && isMeant() && range.value.span) follow.value = true;
+      before.current = scrollTop;
+    },
+    resized(element) {
+      if (follow.value) element.scrollTop = element.scrollHeight;
+    },
+  });
 }

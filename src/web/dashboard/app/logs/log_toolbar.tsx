@@ -7,7 +7,7 @@ import type { LogPanes } from "./log_buffer.ts";
 import { isRaw, logSize, nextSize, timeLook, TIMES, wrap } from "../shell/settings.ts";
 import type { LogQuery } from "./log_query.ts";
 import { isOneProcess, processList } from "../data/store.ts";
-import { Button, Icon, Menu, Search, Select, useAway } from "../controls/controls.tsx";
+import { Button, Choice, Icon, Menu, Search, Select, useAway } from "../controls/controls.tsx";
 import { StateShape } from "../process/process_figures.tsx";
 import { jsonLines, messageOf, send } from "../data/api.ts";
 import type { LogRow } from "./log_lines.ts";
@@ -195,18 +195,6 @@ function LogMenu({ panes, targets }: {
         </>
       )}
     </Menu>
-  );
-}
-
-function Choice({ text, isOn, onClick }: {
-  readonly text: string;
-  readonly isOn: boolean;
-  readonly onClick: () => void;
-}) {
-  return (
-    <Button kind="quiet" icon={isOn ? "done" : "blank"} pressed={isOn} onClick={onClick}>
-      {text}
-    </Button>
   );
 }
 

@@ -1,4 +1,4 @@
-/** Usage of processes and the host in the last two minutes, for the small charts. Pure. */
+/** Usage of processes and the host since the page was opened, at most two minutes. Pure. */
 
 /** What charts show: CPU in percent, memory in bytes, and for the host the load of one minute. */
 export type Figure = "cpu" | "memory" | "fds" | "threads" | "load";
@@ -35,13 +35,6 @@ export function withSamples(
     next.set(key, [...list.filter(({ at }) => at > sample.at - KEPT_MS), sample]);
   }
   return next;
-}
-
-/** The readings with earlier ones, the oldest first, before those of this page. */
-export function withPast(samples: Samples, key: string, past: readonly Sample[]): Samples {
-  const list = samples.get(key) ?? [];
-  const first = list[0]?.at ?? Infinity;
-  return new Map(samples).set(key, [...past.filter(({ at }) => at < first), ...list]);
 }
 
 /** The readings of the processes that are left. */

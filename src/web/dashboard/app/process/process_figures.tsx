@@ -1,8 +1,13 @@
 /** Figures of a process, rendered independently, and other small drawings of figures. */
 
 import type { Figure, Sample } from "./history.ts";
+<<<<<<< HEAD
 import { clock, ports, recent } from "../data/store.ts";
 import { HOST } from "../../../../model/name.ts";
+=======
+import { lastHour } from "../data/past.ts";
+import { clock, ports } from "../data/store.ts";
+>>>>>>> b7beff06 (Processes: only the rows in view are rendered; chosen columns, groups with totals and actions, Compare; Summary has the charts)
 import type { Condition } from "../../../../model/process_info.ts";
 import type { ProcessJson } from "../../../../protocol/wire.ts";
 import { Age } from "../controls/controls.tsx";
@@ -23,15 +28,15 @@ export function Awaited(
   return <span class="health clip" title={last_reason}>{reason}</span>;
 }
 
-/** CPU or memory, now and over the last minute. */
-export function Measure({ id, of, now }: { id: string; of: "cpu" | "memory"; now: number }) {
+/** CPU or memory, now and over the last hour. */
+export function Measure({ name, of, now }: { name: string; of: "cpu" | "memory"; now: number }) {
   const [most, title, text] = of === "cpu"
     ? [10, "CPU, percent of one core", percent(now)]
     : [now * 1.5, "Resident memory", bytes(now)];
   return (
-    <span class={`measure ${of}`}>
-      <Sparkline samples={recent(id, SHOWN_MS)} of={of} most={most} />
-      <span class="number" title={title}>{text}</span>
+    <span class={`measure ${of}`} title={`${title}; the small chart is the last hour`}>
+      <Sparkline samples={lastHour.value.get(name) ?? []} of={of} most={most} />
+      <span class="number">{text}</span>
     </span>
   );
 }
@@ -105,7 +110,7 @@ export function HealthBadge(
 
 const [WIDTH, HEIGHT] = [64, 18];
 /** Time range of a sparkline. */
-const SHOWN_MS = 60_000;
+const SHOWN_MS = 3_600_000;
 
 interface SparklineProps {
   readonly samples: readonly Sample[];
@@ -138,40 +143,12 @@ function Sparkline({ samples, of, most }: SparklineProps) {
   );
 }
 
-export function Tile({ title, text, more = "", samples, of, most = 1, level }: {
-  readonly title: string;
-  readonly text: string;
-  readonly more?: string;
-  readonly samples?: readonly Sample[];
-  readonly of?: Figure;
-  readonly most?: number;
-  /** Used percentage. */
-  readonly level?: number;
-}) {
+export function Tile({ title, text }: { readonly title: string; readonly text: string }) {
   return (
     <div class="tile">
-      <span class="faint small clip">
-        {title} {more}
-      </span>
-      <span class="row between">
-        <strong class="number">{text}</strong>
-        {level !== undefined && <Meter percent={level} />}
-        {samples && of && <Sparkline samples={samples} of={of} most={most} />}
-      </span>
+      <span class="faint small clip">{title}</span>
+      <strong class="number">{text}</strong>
     </div>
-  );
-}
-
-const FULL = 90;
-
-/** A bar. Hidden from screen readers: the figures are beside it. */
-function Meter({ percent }: { percent: number }) {
-  const width = Math.max(0, Math.min(100, percent));
-  return (
-    <svg class={`meter${percent > FULL ? " is-full" : ""}`} viewBox="0 0 100 6" aria-hidden="true">
-      <rect class="rest" width="100" height="6" rx="3" />
-      <rect width={width} height="6" rx="3" />
-    </svg>
   );
 }
 

@@ -1,54 +1,49 @@
-/** All processes: searched, sorted, grouped and selected; and their table. */
+/** All processes: searched, sorted, grouped and selected. */
 
 import { baseName } from "../../../../model/name.ts";
 import { useSignal } from "@preact/signals";
-import { Component, type ComponentChildren, type FunctionComponent, h } from "preact";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { parseFilter } from "../../../../protocol/select_processes.ts";
 import { act, type Verb } from "./actions.ts";
 import { useKeys } from "../shell/keys.ts";
 import { usePolled } from "../data/polled.ts";
 import { go, linkTo, place, setParams } from "../data/router.ts";
-import { byKey, isSortKey, isUp, natural, type SortKey } from "./select.ts";
-import { mayAdminister, mayOperate, ports, processList, stateCounts } from "../data/store.ts";
+import { isSortKey } from "./select.ts";
+import {
+  logErrors,
+  mayAdminister,
+  mayOperate,
+  ports,
+  processList,
+  stateCounts,
+} from "../data/store.ts";
 import { conditionOf, CONDITIONS_BY_URGENCY } from "../../../../model/process_info.ts";
-import type { PortsJson, ProcessJson } from "../../../../protocol/wire.ts";
+import type { LogCountsJson, PortsJson, ProcessJson } from "../../../../protocol/wire.ts";
 import { Button, Empty, Icon, NothingYet, Search, Select } from "../controls/controls.tsx";
 import { counted } from "../data/format.ts";
-import {
-  Awaited,
-  HealthBadge,
-  Measure,
-  Ports,
-  StateBadge,
-  StateShape,
-  Uptime,
-} from "./process_figures.tsx";
-import { RowActions, VerbButton } from "./process_menu.tsx";
+import { ColumnsMenu, showsErrors } from "./process_columns.tsx";
+import { StateShape } from "./process_figures.tsx";
+import { VerbButton } from "./process_menu.tsx";
+import { ProcessTable } from "./process_table.tsx";
+import { MOST_COMPARED } from "./compare.tsx";
+import { grouped, type Order, rowsOf, sorted } from "./table_layout.ts";
 
 export function Processes() {
   const { params } = place.value;
   const search = params.get("q") ?? "";
   const state = params.get("state");
-  const { sort, descending } = order();
-  const groupBy = params.get("group") ?? "";
-  const shown = useMemo(
-    () => {
-      const isMeant = parseFilter(search, ports.value);
-      return inOrder(
-        processList.value.filter((process) =>
-          isMeant(process) && (state === null || conditionOf(process) === state)
-        ),
-      );
-    },
-    [processList.value, ports.value, search, state, sort, descending],
-  );
+  const shown = useMemo(() => {
+    const isMeant = parseFilter(search, ports.value);
+    return processList.value.filter((process) =>
+      isMeant(process) && (state === null || conditionOf(process) === state)
+    );
+  }, [processList.value, ports.value, search, state]);
   return (
-    <>
+    <div class="fill">
       <ProcessFilters shown={shown.length} />
       {shown.length === 0 && <NothingHere isFiltered={processList.value.length > 0} />}
-      <ProcessRows shown={shown} groupBy={groupBy} />
-    </>
+      <ProcessRows shown={shown} groupBy={params.get("group") ?? ""} />
+    </div>
   );
 }
 
@@ -86,6 +81,7 @@ function ProcessFilters({ shown }: { shown: number }) {
           onChoose={(group) => setParams({ group })}
         />
       </label>
+      <ColumnsMenu />
       <a class="button" href={linkTo(["processes"], "view=graph")}>
         <Icon name="graph" />
         <span>Graph</span>
@@ -137,48 +133,47 @@ export function ProcessRows({ shown, groupBy = "" }: {
   readonly groupBy?: string;
 }) {
   const { sort, descending } = order();
+  const figures = { ports: ports.value, errors: logErrors.value };
+  const rows = useMemo(() => {
+    const inOrder = sorted(shown, { sort, descending }, figures);
+    return rowsOf(grouped(inOrder, groupBy, { sort, descending }));
+  }, [shown, groupBy, sort, descending, ports.value, logErrors.value]);
+  const all = useMemo(
+    () => rows.flatMap((row) => "process" in row ? [row.process] : []),
+    [rows],
+  );
   const selected = useSignal<ReadonlySet<string>>(new Set());
-  const chosen = shown.filter(({ id }) => selected.value.has(id));
-  const toggle = useRef((id: string) => {
-    const next = new Set(selected.value);
-    if (!next.delete(id)) next.add(id);
-    selected.value = next;
+  const chosen = all.filter(({ id }) => selected.value.has(id));
+  // Selects them all, or none if all of them are selected.
+  const toggle = useRef((ids: readonly string[]) => {
+    const [before, some] = [selected.value, new Set(ids)];
+    selected.value = before.isSupersetOf(some) ? before.difference(some) : before.union(some);
   });
   const clear = () => selected.value = new Set();
-  useProcessKeys(shown, chosen, toggle.current, clear);
+  useProcessKeys(all, chosen, toggle.current, clear);
   usePorts();
   return (
     <>
       {shown.length > 0 && (
         <ProcessTable
-          {...{ sort, descending }}
-          groups={grouped(shown, groupBy)}
+          {...{ rows, sort, descending }}
           selected={selected.value}
           onSelect={toggle.current}
-          onSelectAll={() =>
-            selected.value = chosen.length === shown.length
-              ? new Set()
-              : new Set(shown.map(({ id }) => id))}
         />
       )}
+      {showsErrors.value && <LoadErrors />}
       <BulkBar names={chosen.map(({ name }) => name)} onClear={clear} />
     </>
   );
 }
 
-function order(): { readonly sort: SortKey; readonly descending: boolean } {
+function order(): Order {
   const { params } = place.value;
   const sort = params.get("sort");
   return {
     sort: isSortKey(sort) ? sort : "id",
     descending: params.get("dir") === "desc",
   };
-}
-
-export function inOrder(list: readonly ProcessJson[]): readonly ProcessJson[] {
-  const { sort, descending } = order();
-  const sorted = list.toSorted(byKey(sort));
-  return descending ? sorted.reverse() : sorted;
 }
 
 function NothingHere({ isFiltered }: { isFiltered: boolean }) {
@@ -193,21 +188,6 @@ function NothingHere({ isFiltered }: { isFiltered: boolean }) {
   );
 }
 
-function grouped(shown: readonly ProcessJson[], by: string): Group[] {
-  const titleOf = GROUP_TITLES[by];
-  if (titleOf === undefined) return [{ title: "", members: shown }];
-  return [...Map.groupBy(shown, titleOf)].map(([title, members]) =>
-    by === "app" ? { title, members, href: linkTo(["processes", title]) } : { title, members }
-  )
-    .sort((a, b) => natural.compare(a.title, b.title));
-}
-
-const GROUP_TITLES: Readonly<Record<string, (process: ProcessJson) => string>> = {
-  namespace: ({ namespace }) => namespace,
-  app: ({ name }) => baseName(name),
-  tag: ({ tags }) => tags[0] === undefined ? "no tag" : `#${tags[0]}`,
-};
-
 function rowOf(process: ProcessJson | undefined): HTMLElement | null {
   if (process === undefined) return null;
   return document.querySelector<HTMLElement>(`[data-row="${CSS.escape(process.name)}"]`);
@@ -217,15 +197,16 @@ function rowOf(process: ProcessJson | undefined): HTMLElement | null {
 function useProcessKeys(
   shown: readonly ProcessJson[],
   chosen: readonly ProcessJson[],
-  toggle: (id: string) => void,
+  toggle: (ids: readonly string[]) => void,
   clear: () => void,
 ): void {
-  const focused = () => {
-    const name = document.activeElement?.closest<HTMLElement>("[data-row]")?.dataset.row;
-    return shown.findIndex((process) => process.name === name);
-  };
+  const indexOf = (row: HTMLElement | null | undefined) =>
+    shown.findIndex(({ name }) => name === row?.dataset.row);
+  const focused = () => indexOf(document.activeElement?.closest<HTMLElement>("[data-row]"));
   const move = (step: number) => {
-    const next = Math.max(0, Math.min(shown.length - 1, focused() + step));
+    const at = focused();
+    const rendered = indexOf(document.querySelector<HTMLElement>("[data-row]"));
+    const next = at < 0 ? rendered : Math.max(0, Math.min(shown.length - 1, at + step));
     rowOf(shown[next])?.querySelector<HTMLElement>("a")?.focus();
   };
   const withNames = (then: (names: string[]) => void) => () => {
@@ -236,8 +217,8 @@ function useProcessKeys(
   const doing = (verb: Verb) => withNames((names) => mayOperate.value && void act(verb, names));
   useKeys({
     j: () => move(1),
-    k: () => move(focused() < 0 ? 1 : -1),
-    x: () => shown[focused()] && toggle(shown[focused()]!.id),
+    k: () => move(-1),
+    x: () => shown[focused()] && toggle([shown[focused()]!.id]),
     s: doing("start"),
     S: doing("stop"),
     ".": () => rowOf(shown[focused()])?.querySelector<HTMLElement>("[aria-label^='More']")?.click(),
@@ -255,7 +236,9 @@ const BULK = ["start", "stop", "restart", "reload", "roll"] as const;
 
 function BulkBar({ names, onClear }: { names: readonly string[]; onClear: () => void }) {
   if (names.length === 0) return null;
-  const logs = linkTo(["logs"], new URLSearchParams(names.map((name) => ["t", name])));
+  const targets = names.map((name) => ["t", name]);
+  const logs = linkTo(["logs"], new URLSearchParams(targets));
+  const compare = linkTo(["processes"], new URLSearchParams([["view", "compare"], ...targets]));
   return (
     <div class="bulk" role="toolbar" aria-label="Selected processes">
       <strong>{counted(names.length, "selected", "selected")}</strong>
@@ -270,6 +253,12 @@ function BulkBar({ names, onClear }: { names: readonly string[]; onClear: () => 
         <Icon name="logs" />
         <span>Logs</span>
       </a>
+      {names.length > 1 && names.length <= MOST_COMPARED && (
+        <a class="button" href={compare}>
+          <Icon name="events" />
+          <span>Compare</span>
+        </a>
+      )}
       {mayAdminister.value && (
         <Button
           icon="delete"
@@ -305,192 +294,14 @@ function usePorts(): void {
   }, [data.value]);
 }
 
-interface Group {
-  readonly title: string;
-  /** A page about them. */
-  readonly href?: string;
-  readonly members: readonly ProcessJson[];
-}
+const ERRORS = "/logs/counts?since=15m&steps=1&by_name=true";
+const ERRORS_MS = 30_000;
 
-interface ProcessTableProps {
-  readonly groups: readonly Group[];
-  readonly sort: SortKey;
-  readonly descending: boolean;
-  readonly selected: ReadonlySet<string>;
-  readonly onSelect: (id: string) => void;
-  readonly onSelectAll: () => void;
-}
-
-const COLUMNS: readonly { key: SortKey | "ports"; text: string; kind: string }[] = [
-  { key: "name", text: "Name", kind: "name" },
-  { key: "state", text: "State", kind: "state" },
-  { key: "cpu", text: "CPU", kind: "figure" },
-  { key: "memory", text: "Memory", kind: "figure" },
-  { key: "ports", text: "Ports", kind: "" },
-  { key: "uptime", text: "Up", kind: "number" },
-  { key: "restarts", text: "Restarts", kind: "number" },
-];
-
-/** If its columns do not fit, a row becomes two lines. */
-function ProcessTable(props: ProcessTableProps) {
-  const { groups, selected, onSelect } = props;
-  return (
-    <div class="table-frame">
-      <table class="processes">
-        <caption class="unseen">Processes</caption>
-        <Head {...props} />
-        {groups.map(({ title, href, members }) => (
-          <tbody key={title}>
-            {title && (
-              <tr class="group">
-                <th colSpan={10} scope="rowgroup">
-                  {href ? <a href={href}>{title}</a> : title}{" "}
-                  <span class="faint">{members.length}</span>
-                </th>
-              </tr>
-            )}
-            {members.map((process) => (
-              <ProcessRow
-                key={process.id}
-                process={process}
-                selected={selected.has(process.id)}
-                onSelect={onSelect}
-              />
-            ))}
-          </tbody>
-        ))}
-      </table>
-    </div>
-  );
-}
-
-function Head({ groups, sort, descending, selected, onSelectAll }: ProcessTableProps) {
-  const all = groups.flatMap(({ members }) => members);
-  const count = all.filter(({ id }) => selected.has(id)).length;
-  return (
-    <thead>
-      <tr>
-        <td class="tick">
-          <label class="tick-area">
-            <input
-              type="checkbox"
-              aria-label="Select all that are shown"
-              checked={count > 0 && count === all.length}
-              ref={(box) => void (box && (box.indeterminate = count > 0 && count < all.length))}
-              onChange={onSelectAll}
-            />
-          </label>
-        </td>
-        {COLUMNS.map(({ key, text, kind }) => {
-          if (key === "ports") return <th key={key} scope="col" class="ports optional">{text}</th>;
-          const isSorted = sort === key;
-          const order = descending ? "descending" : "ascending";
-          return (
-            <th key={key} scope="col" class={kind} aria-sort={isSorted ? order : undefined}>
-              <button type="button" class="sort" onClick={() => sortBy(key, isSorted, descending)}>
-                {text}
-                {isSorted && <Icon name={descending ? "down" : "up"} size={12} />}
-              </button>
-            </th>
-          );
-        })}
-        <th scope="col" class="number rare">Pid</th>
-        <td />
-      </tr>
-    </thead>
-  );
-}
-
-/** Sorts figures in descending order first. The third click restores the order by numeric id. */
-function sortBy(key: SortKey, isSorted: boolean, descending: boolean): void {
-  const isFigure = key === "cpu" || key === "memory" || key === "restarts";
-  if (!isSorted) setParams({ sort: key, dir: isFigure ? "desc" : "" });
-  else if (descending === isFigure) setParams({ dir: isFigure ? "" : "desc" });
-  else setParams({ sort: "", dir: "" });
-}
-
-interface ProcessRowProps {
-  readonly process: ProcessJson;
-  readonly selected: boolean;
-  readonly onSelect: (id: string) => void;
-}
-
-/** A row. Rendered again only if the process changed; figures update independently. */
-const ProcessRow = memo(
-  function ProcessRow({ process, selected, onSelect }: ProcessRowProps) {
-    const { id, name, restarts, pid } = process;
-    return (
-      <tr class={selected ? "selected" : ""} data-row={name}>
-        <td class="tick">
-          <Tick process={process} selected={selected} onSelect={onSelect} />
-        </td>
-        <th scope="row" class="name">
-          <div class="name-cell">
-            <a class="clip" href={linkTo(["processes", name])} title={name}>{name}</a>
-            <Labels process={process} />
-          </div>
-        </th>
-        <td class="state" title={process.last_reason}>
-          <StateBadge state={conditionOf(process)} />
-          <HealthBadge process={process} />
-          <Awaited process={process} />
-        </td>
-        <td class="figure">
-          {isUp(process) && <Measure id={id} of="cpu" now={process.cpu_percent} />}
-        </td>
-        <td class="figure">
-          {isUp(process) && <Measure id={id} of="memory" now={process.memory_bytes} />}
-        </td>
-        <td class="ports optional">
-          <Ports id={id} />
-        </td>
-        <td class="number">
-          <Uptime process={process} />
-        </td>
-        <td class={`number restarts${restarts > 0 ? " some" : ""}`}>{restarts}</td>
-        <td class="number faint rare">{pid === 0 ? "–" : pid}</td>
-        <td class="actions">
-          <RowActions process={process} />
-        </td>
-      </tr>
-    );
-  },
-);
-
-function Tick({ process: { id, name }, selected, onSelect }: ProcessRowProps) {
-  return (
-    <label class="tick-area">
-      <input
-        type="checkbox"
-        aria-label={`Select ${name}`}
-        checked={selected}
-        onChange={() => onSelect(id)}
-      />
-    </label>
-  );
-}
-
-function Labels({ process: { namespace, tags } }: { process: ProcessJson }) {
-  const isPlain = namespace === "default" && tags.length === 0;
-  if (isPlain) return null;
-  return (
-    <span class="labels">
-      {namespace !== "default" && <span class="label">{namespace}</span>}
-      {tags.slice(0, 3).map((tag) => <span class="label tag" key={tag}>#{tag}</span>)}
-    </span>
-  );
-}
-
-/** Wraps a component so that it renders again only if a property is another object. */
-function memo<P extends object>(inner: FunctionComponent<P>) {
-  return class extends Component<P> {
-    override shouldComponentUpdate(next: P): boolean {
-      const known = this.props as Record<string, unknown>;
-      return Object.entries(next).some(([key, value]) => known[key] !== value);
-    }
-
-    override render(): ComponentChildren {
-      return h(inner, this.props as P);
-    }
-  };
+/** Requests the errors in logs while it is shown. */
+function LoadErrors() {
+  const { data } = usePolled<LogCountsJson>(ERRORS, ERRORS_MS);
+  useEffect(() => {
+    logErrors.value = new Map((data.value?.names ?? []).map((one) => [one.name, one]));
+  }, [data.value]);
+  return null;
 }

@@ -157,22 +157,9 @@ export function VerbButton({ verb, names, kind }: {
 /** The buttons of a row. For the role `read` only the link to the log. */
 export function RowActions({ process }: { process: ProcessJson }) {
   const { name } = process;
-  const logs = linkTo(["logs"], new URLSearchParams({ t: name }));
-  const verbs = [isStarted(process) ? "stop" : "start", "restart"] as const;
   return (
     <>
-      {mayOperate.value && verbs.map((verb) => (
-        <Button
-          key={verb}
-          icon={verb}
-          kind="quiet"
-          label={`${VERBS[verb].title} ${name}`}
-          onClick={() => act(verb, [name])}
-        />
-      ))}
-      <a class="button quiet only-icon" href={logs} aria-label={`Logs of ${name}`} title="Logs">
-        <Icon name="logs" />
-      </a>
+      <Deeds whom={name} names={[name]} isStarted={isStarted(process)} />
       {mayOperate.value && (
         <Button
           icon="more"
@@ -181,6 +168,39 @@ export function RowActions({ process }: { process: ProcessJson }) {
           onClick={({ currentTarget }) => openProcessMenu(name, currentTarget as HTMLElement)}
         />
       )}
+    </>
+  );
+}
+
+/** The buttons of a group of processes. */
+export function GroupActions(
+  { title, members }: { readonly title: string; readonly members: readonly ProcessJson[] },
+) {
+  const names = members.map(({ name }) => name);
+  return <Deeds whom={title} names={names} isStarted={members.some(isStarted)} />;
+}
+
+function Deeds({ whom, names, isStarted }: {
+  readonly whom: string;
+  readonly names: readonly string[];
+  readonly isStarted: boolean;
+}) {
+  const logs = linkTo(["logs"], new URLSearchParams(names.map((name) => ["t", name])));
+  const verbs = [isStarted ? "stop" : "start", "restart"] as const;
+  return (
+    <>
+      {mayOperate.value && verbs.map((verb) => (
+        <Button
+          key={verb}
+          icon={verb}
+          kind="quiet"
+          label={`${VERBS[verb].title} ${whom}`}
+          onClick={() => act(verb, names)}
+        />
+      ))}
+      <a class="button quiet only-icon" href={logs} aria-label={`Logs of ${whom}`} title="Logs">
+        <Icon name="logs" />
+      </a>
     </>
   );
 }

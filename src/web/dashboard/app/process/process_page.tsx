@@ -21,10 +21,11 @@ import { ProcessLog } from "../logs/log_view.tsx";
 import { openProcessMenu, VerbButton } from "./process_menu.tsx";
 import { HealthBadge, StateBadge, Tile } from "./process_figures.tsx";
 import { bytes, counted, percent } from "../data/format.ts";
-import { inOrder, ProcessRows } from "./process_list.tsx";
+import { ProcessRows } from "./process_list.tsx";
+import { total } from "./table_layout.ts";
 
 const TABS = [
-  ...["summary", "logs", "metrics", "health", "hooks", "env", "config", "events"] as const,
+  ...["summary", "logs", "health", "hooks", "env", "config", "events"] as const,
 ];
 
 type Tab = (typeof TABS)[number];
@@ -159,8 +160,6 @@ function Body({ tab, name, members, process }: {
   switch (tab) {
     case "logs":
       return <ProcessLog name={name} />;
-    case "metrics":
-      return <ProcessCharts name={name} members={members} />;
     case "events":
       return <EventLog target={name} />;
   }
@@ -168,10 +167,11 @@ function Body({ tab, name, members, process }: {
   const { name: first, config } = members[0]!;
   switch (tab) {
     case "summary":
-      return process === undefined ? <UnitSummary members={members} /> : (
+      return (
         <>
-          <Summary process={process} />
-          <LastRelease members={[process]} />
+          {process ? <Summary process={process} /> : <UnitSummary members={members} />}
+          <ProcessCharts name={name} members={members} />
+          <LastRelease members={members} />
         </>
       );
     case "health":
@@ -208,19 +208,16 @@ function OfEach({ members, Part }: {
 }
 
 function UnitSummary({ members }: { members: readonly ProcessJson[] }) {
-  const total = (of: (process: ProcessJson) => number) =>
-    members.reduce((sum, one) => sum + of(one), 0);
   const up = members.filter(({ state }) => state === "running").length;
   return (
     <>
       <div class="tiles">
         <Tile title="Running" text={`${up} of ${members.length}`} />
-        <Tile title="CPU" text={percent(total(({ cpu_percent }) => cpu_percent))} />
-        <Tile title="Memory" text={bytes(total(({ memory_bytes }) => memory_bytes))} />
-        <Tile title="Restarts" text={String(total(({ restarts }) => restarts))} />
+        <Tile title="CPU" text={percent(total(members, ({ cpu_percent }) => cpu_percent))} />
+        <Tile title="Memory" text={bytes(total(members, ({ memory_bytes }) => memory_bytes))} />
+        <Tile title="Restarts" text={String(total(members, ({ restarts }) => restarts))} />
       </div>
-      <ProcessRows shown={inOrder(members)} />
-      <LastRelease members={members} />
+      <ProcessRows shown={members} />
     </>
   );
 }

@@ -6,13 +6,12 @@ import type { Sample } from "./history.ts";
 import { mean, type Series, useEvents, useSeries } from "../data/past.ts";
 import { linkTo, range } from "../data/router.ts";
 import { usePolled } from "../data/polled.ts";
-import { clock, recent } from "../data/store.ts";
+import { clock } from "../data/store.ts";
 import type { CronJson, ProcessJson, WhyJson } from "../../../../protocol/wire.ts";
 import { Facts, Table } from "../controls/controls.tsx";
 import { RangePicker } from "../controls/range_picker.tsx";
-import { EventList, RestartsToday } from "../timeline/events.tsx";
+import { RestartsToday } from "../timeline/events.tsx";
 import { Chart, marksOf } from "../host/chart.tsx";
-import { Tile } from "./process_figures.tsx";
 import { plainLine } from "../logs/ansi.ts";
 import {
   bytes,
@@ -147,7 +146,6 @@ function FactsPanel({ process }: { process: ProcessJson }) {
   return (
     <section class="panel" aria-labelledby="facts">
       <h2 id="facts">Facts</h2>
-      {pid !== 0 && <Now process={process} />}
       <Facts facts={facts.filter(([, text]) => text !== "")}>
         {(config.cron ?? config.cron_restart) !== undefined && <NextCron process={process} />}
       </Facts>
@@ -155,61 +153,43 @@ function FactsPanel({ process }: { process: ProcessJson }) {
   );
 }
 
-function Now(
-  { process: { id, cpu_percent, memory_bytes, mem_percent } }: { process: ProcessJson },
-) {
-  const samples = recent(id, 60_000);
-  return (
-    <div class="tiles">
-      <Tile title="CPU" text={percent(cpu_percent)} samples={samples} of="cpu" most={10} />
-      <Tile
-        title={`Memory, ${percent(mem_percent)} of all`}
-        text={bytes(memory_bytes)}
-        samples={samples}
-        of="memory"
-        most={memory_bytes * 1.5}
-      />
-    </div>
-  );
-}
-
 const TABLE_ROWS = 20;
 const EVENTS = 300;
+
+const whole = (value: number) => String(Math.round(value));
+
+/** The charts of processes. */
+export const FIGURES = [
+  { title: "CPU", of: "cpu", format: percent, most: 5 },
+  { title: "Memory", of: "memory", format: bytes, most: 1024 ** 2 },
+  { title: "Threads", of: "threads", format: whole, most: 4 },
+  { title: "Open files", of: "fds", format: whole, most: 8 },
+] as const;
 
 /** Charts of an app's total usage, and the last readings as a table. */
 export function ProcessCharts(
   { name, members }: { readonly name: string; readonly members: readonly ProcessJson[] },
 ) {
   const series = useSeries(range.value, name, members.map(({ id }) => id));
-  const memory = members.reduce((sum, { memory_bytes }) => sum + memory_bytes, 0);
   const { data } = useEvents({ target: name, range: range.value, limit: EVENTS });
-  const events = data.value?.events ?? [];
-  const common = { series, name, marks: marksOf(events) };
-  const whole = (value: number) => String(Math.round(value));
+  const common = { lines: [series], name, marks: marksOf(data.value?.events ?? []) };
   return (
-    <>
-      <div class="row between wrap">
+    <section class="stack" aria-label="Usage">
+      <div class="row wrap">
         <RangePicker />
+        <Shares series={series} />
         <span class="faint small">
           ▲ start ■ end ✕ failure · a click opens the log, a drag zooms in
         </span>
       </div>
-      <Shares series={series} />
       <div class="charts">
-        <Chart {...common} title="CPU" of="cpu" format={percent} most={5} />
-        <Chart {...common} title="Memory" of="memory" format={bytes} most={memory * 1.2} />
-        <Chart {...common} title="Threads" of="threads" format={whole} most={4} />
-        <Chart {...common} title="Open files" of="fds" format={whole} most={8} />
+        {FIGURES.map((figure) => <Chart key={figure.of} {...common} {...figure} />)}
       </div>
       <details>
         <summary>As a table</summary>
         <SampleTable samples={series.samples.slice(-TABLE_ROWS)} />
       </details>
-      <section class="panel" aria-labelledby="events-of-range">
-        <h2 id="events-of-range">Events</h2>
-        <EventList events={events.slice(-TABLE_ROWS)} named={members.length > 1} isExact />
-      </section>
-    </>
+    </section>
   );
 }
 
@@ -219,11 +199,11 @@ function Shares({ series: { samples } }: { series: Series }) {
   const healthy = mean(samples.map(({ healthy }) => healthy));
   if (up === undefined) return null;
   return (
-    <p class="number">
+    <span class="number">
       Up {exactPercent(up * 100)}
       {healthy !== undefined && ` · healthy ${exactPercent(healthy * 100)}`}{" "}
       <span class="faint small">of the measured time</span>
-    </p>
+    </span>
   );
 }
 

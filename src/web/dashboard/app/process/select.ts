@@ -30,11 +30,20 @@ export function isSortKey(key: string | null): key is SortKey {
   return key !== null && Object.hasOwn(VALUE_OF, key);
 }
 
+/** What the daemon is asked for besides the processes, by id and by name. */
+export interface Figures {
+  readonly ports: ReadonlyMap<string, readonly number[]>;
+  readonly errors: ReadonlyMap<string, { readonly error: number }>;
+}
+
 /** Compares two processes. Equal ones keep the order of their names. */
-export function byKey(key: SortKey): (a: ProcessJson, b: ProcessJson) => number {
+export function byKey(
+  key: SortKey,
+  figures: Figures,
+): (a: ProcessJson, b: ProcessJson) => number {
   const value: Value = VALUE_OF[key];
   return (a, b) => {
-    const [x, y] = [value(a), value(b)];
+    const [x, y] = [value(a, figures), value(b, figures)];
     if (typeof x === "string" && typeof y === "string") return natural.compare(x, y);
     return Number(x) - Number(y) || natural.compare(a.name, b.name);
   };
@@ -42,15 +51,18 @@ export function byKey(key: SortKey): (a: ProcessJson, b: ProcessJson) => number 
 
 export const natural = new Intl.Collator("en", { numeric: true });
 
-type Value = (process: ProcessJson) => string | number;
+type Value = (process: ProcessJson, figures: Figures) => string | number;
 
 const VALUE_OF = {
   name: ({ name }) => name,
   state: (process) => CONDITIONS_BY_URGENCY.indexOf(conditionOf(process)),
   cpu: ({ cpu_percent }) => cpu_percent,
   memory: ({ memory_bytes }) => memory_bytes,
+  ports: ({ id }, { ports }) => ports.get(id)?.[0] ?? Number.MAX_VALUE,
   uptime: ({ started_at, pid }) => pid === 0 || started_at === null ? 0 : -Date.parse(started_at),
   restarts: ({ restarts }) => restarts,
+  errors: ({ name }, { errors }) => errors.get(name)?.error ?? 0,
+  pid: ({ pid }) => pid,
   id: ({ numeric_id }) => numeric_id,
 } satisfies Readonly<Record<string, Value>>;
 

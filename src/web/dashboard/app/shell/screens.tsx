@@ -11,6 +11,7 @@ import { type Condition, conditionOf } from "../../../../model/process_info.ts";
 import { Graph } from "../graph/graph.tsx";
 import { Jobs } from "../jobs/jobs.tsx";
 import { Logs } from "../logs/log_view.tsx";
+import { Compare } from "../process/compare.tsx";
 import { StateShape } from "../process/process_figures.tsx";
 import { Processes } from "../process/process_list.tsx";
 import { Process } from "../process/process_page.tsx";
@@ -80,9 +81,10 @@ export function pathOf({ name }: ScreenEntry): readonly string[] {
   return name === "timeline" ? [] : [name];
 }
 
-/** The processes as a table, or as a graph. */
+/** The processes as a table, as a graph, or some over each other. */
 function ProcessViews() {
-  return place.value.params.get("view") === "graph" ? <Graph /> : <Processes />;
+  const view = place.value.params.get("view");
+  return view === "graph" ? <Graph /> : view === "compare" ? <Compare /> : <Processes />;
 }
 
 export function Screen() {

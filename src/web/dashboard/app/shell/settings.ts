@@ -8,11 +8,31 @@ function kept<T extends string | boolean>(
   choices: readonly T[],
   usual: T,
 ): Signal<T> {
+  return keptAs(name, usual, (known) => choices.find((one) => String(one) === known));
+}
+
+/** Several choices that the browser keeps. */
+export function keptList<T extends string>(
+  name: string,
+  choices: readonly T[],
+  usual: readonly T[],
+): Signal<readonly T[]> {
+  return keptAs(name, usual, (known) => {
+    const words = new Set<string>(known.split(","));
+    return choices.filter((one) => words.has(one));
+  });
+}
+
+function keptAs<T extends string | boolean | readonly string[]>(
+  name: string,
+  usual: T,
+  read: (known: string) => T | undefined,
+): Signal<T> {
   const key = `procsup.${name}`;
   const chosen = signal(usual);
   try {
     const known = localStorage.getItem(key);
-    chosen.value = choices.find((one) => String(one) === known) ?? usual;
+    if (known !== null) chosen.value = read(known) ?? usual;
     effect(() => localStorage.setItem(key, String(chosen.value)));
   } catch {
     // Storage is disabled.

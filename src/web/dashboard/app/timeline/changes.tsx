@@ -140,7 +140,7 @@ function Moved({ title, moves, format }: {
     <Part title={`${title} moved most`} isEmpty={moves.length === 0}>
       {moves.map(({ name, before, after }) => (
         <li key={name} class="row between">
-          <a class="clip" href={linkTo(["processes", name], "tab=metrics")}>{name}</a>
+          <a class="clip" href={linkTo(["processes", name])}>{name}</a>
           <span class="number small">{`${format(before)} → ${format(after)}`}</span>
         </li>
       ))}

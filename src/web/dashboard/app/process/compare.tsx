@@ -1,0 +1,36 @@
+/** Several processes or apps: their charts over each other, on one scale. */
+
+import { Chart } from "../host/chart.tsx";
+import { Empty, Trail } from "../controls/controls.tsx";
+import { RangePicker } from "../controls/range_picker.tsx";
+import { useSeriesOf } from "../data/past.ts";
+import { place, range } from "../data/router.ts";
+import { FIGURES } from "./process_summary.tsx";
+
+/** More lines than colours cannot be told apart. */
+export const MOST_COMPARED = 8;
+
+export function Compare() {
+  const names = place.value.params.getAll("t").slice(0, MOST_COMPARED);
+  return (
+    <>
+      <Trail />
+      <div class="page-head">
+        <h1>Compare</h1>
+        <RangePicker />
+      </div>
+      {names.length < 2
+        ? <Empty title="Nothing to compare">Select two processes or more in the list.</Empty>
+        : <Charts names={names} />}
+    </>
+  );
+}
+
+function Charts({ names }: { names: readonly string[] }) {
+  const lines = useSeriesOf(range.value, names);
+  return (
+    <div class="charts">
+      {FIGURES.map((figure) => <Chart key={figure.of} {...figure} lines={lines} />)}
+    </div>
+  );
+}
