@@ -1,6 +1,5 @@
 /** The lines of a log: folded, formatted and measured. Pure. */
 
-<<<<<<< HEAD
 import {
   EntryReader,
   lastState,
@@ -10,11 +9,7 @@ import {
 } from "../../../../model/log_level.ts";
 import { type LogLevel, type LogStream, positionKey } from "../../../../model/log_line.ts";
 import { bytes } from "../data/format.ts";
-=======
-import { EntryReader, lastState, levelOf, readableLine } from "../../../../model/log_level.ts";
-import type { LogLevel, LogStream } from "../../../../model/log_line.ts";
 import type { RowLayout } from "../controls/row_layout.ts";
->>>>>>> b7beff06 (Processes: only the rows in view are rendered; chosen columns, groups with totals and actions, Compare; Summary has the charts)
 import { ansiRuns, plainLine, type Run } from "./ansi.ts";
 
 export interface LogRow {

@@ -38,7 +38,9 @@ export function LogList(props: LogListProps) {
   const now = timeLook.value === "ago" ? clock.value : 0;
   const version = buffer.version.value;
   const frame = useRef<HTMLDivElement>(null);
-  const view = useFollowingView(frame, follow, onEdge);
+  /** The end of the lines to which the view was scrolled last. */
+  const end = useRef(0);
+  const view = useFollowingView(frame, follow, end, onEdge);
   /** Number of lines received until the view stopped following. */
   const seen = useRef(0);
   const columns = isWrapped ? columnsFor(view.value.width, showTime, showName) : 0;
@@ -49,12 +51,6 @@ export function LogList(props: LogListProps) {
   const heights = useMemo(() => new RowHeights(columns, look), [columns, look, buffer]);
   const cut = heights.update(buffer.shown, buffer.dropped);
   const received = buffer.dropped + buffer.shown.length;
-<<<<<<< HEAD
-  /** The end of the lines to which the view was scrolled last. */
-  const end = useRef(0);
-  useView(frame, view, follow, end, onEdge);
-=======
->>>>>>> b7beff06 (Processes: only the rows in view are rendered; chosen columns, groups with totals and actions, Compare; Summary has the charts)
   const total = heights.height;
 
   useLayoutEffect(() => {
@@ -267,29 +263,6 @@ function useFollowingView(
       touchedAt.current = performance.now();
     };
     for (const type of TOUCHES) element.addEventListener(type, touched, { passive: true });
-<<<<<<< HEAD
-    const look = () => {
-      const { scrollTop, clientHeight, clientWidth, scrollHeight } = element;
-      const atEnd = scrollTop + clientHeight >= scrollHeight - 2;
-      // Dropping the oldest lines moves the end up, and new ones may have come before this event.
-      if (scrollTop < before - 2 && !atEnd && scrollTop !== end.current) follow.value = false;
-      if (scrollTop < before && scrollTop < EDGE_PX) edge.current("top");
-      if (scrollTop > before && scrollHeight - scrollTop - clientHeight < EDGE_PX) {
-        edge.current("bottom");
-      } else if (atEnd && scrollTop > before && isMeant() && range.value.span) follow.value = true;
-      before = scrollTop;
-      const { top, height, width } = view.value;
-      if (top === scrollTop && height === clientHeight && width === clientWidth) return;
-      view.value = { top: scrollTop, height: clientHeight, width: clientWidth };
-    };
-    const resized = new ResizeObserver(() => {
-      if (follow.value) element.scrollTop = element.scrollHeight;
-      look();
-    });
-    resized.observe(element);
-    element.addEventListener("scroll", look, { passive: true });
-=======
->>>>>>> b7beff06 (Processes: only the rows in view are rendered; chosen columns, groups with totals and actions, Compare; Summary has the charts)
     return () => {
       for (const type of TOUCHES) element.removeEventListener(type, touched);
     };
@@ -299,7 +272,8 @@ function useFollowingView(
   return useView(frame, {
     scrolled({ scrollTop, clientHeight, scrollHeight }) {
       const [last, atEnd] = [before.current, scrollTop + clientHeight >= scrollHeight - 2];
-      if (scrollTop < last - 2 && !atEnd) follow.value = false;
+      // Dropping the oldest lines moves the end up, and new ones may have come before this event.
+      if (scrollTop < last - 2 && !atEnd && scrollTop !== end.current) follow.value = false;
       if (scrollTop < last && scrollTop < EDGE_PX) edge.current("top");
       if (scrollTop > last && scrollHeight - scrollTop - clientHeight < EDGE_PX) {
         edge.current("bottom");

@@ -1,13 +1,9 @@
 /** Figures of a process, rendered independently, and other small drawings of figures. */
 
 import type { Figure, Sample } from "./history.ts";
-<<<<<<< HEAD
-import { clock, ports, recent } from "../data/store.ts";
 import { HOST } from "../../../../model/name.ts";
-=======
 import { lastHour } from "../data/past.ts";
 import { clock, ports } from "../data/store.ts";
->>>>>>> b7beff06 (Processes: only the rows in view are rendered; chosen columns, groups with totals and actions, Compare; Summary has the charts)
 import type { Condition } from "../../../../model/process_info.ts";
 import type { ProcessJson } from "../../../../protocol/wire.ts";
 import { Age } from "../controls/controls.tsx";
