@@ -67,8 +67,9 @@ export function healthWord({ pid, health, ready, config }: ProcessJson): string 
   return config.wait_ready === true ? "ready" : "-";
 }
 
-/** The last exit: `1`, `SIGKILL`, `unknown`, or `-` if it never exited. */
+/** The last exit: `1`, `SIGKILL`, `out of memory`, `unknown`, or `-` if it never exited. */
 export function describeExitJson({ last_exit }: ProcessJson): string {
+  if (last_exit?.oom) return "out of memory";
   return last_exit === null ? "-" : last_exit.signal ?? String(last_exit.code ?? "unknown");
 }
 

@@ -66,6 +66,8 @@ export interface Exit {
   readonly at: Date;
   /** Set if the system could not create the process: the app never ran. */
   readonly refused?: true;
+  /** Set if the kernel killed it, or a process of its control group, for lack of memory. */
+  readonly oom?: true;
 }
 
 /** An end that was JSON, where the time is text. */
@@ -76,8 +78,8 @@ export function exitOf(
 }
 
 /** The wire form of an end. */
-export function exitJson({ code, signal, at }: Exit) {
-  return { code, signal, at: at.toISOString() };
+export function exitJson({ code, signal, at, oom }: Exit) {
+  return { code, signal, at: at.toISOString(), ...oom && { oom } };
 }
 
 /** Resource usage of a process tree. All zero while nothing runs. */
@@ -192,6 +194,7 @@ export const CHANGE_TYPES = Object.keys(CHANGE_MEANINGS) as readonly ChangeType[
 /** Why a run ended, for people and programs. */
 export const END_CAUSES: Readonly<Record<EndCause, string>> = {
   crash: "It ended by itself, with a code that counts as a failure, or by a signal.",
+  oom: "The kernel killed it for lack of memory.",
   exit: "It ended by itself with a success code.",
   unready: "It did not become ready in time.",
   memory: "It used more memory than `max_memory`.",
@@ -206,6 +209,7 @@ export const END_CAUSES: Readonly<Record<EndCause, string>> = {
 /** Why a run ended. */
 export type EndCause =
   | "crash"
+  | "oom"
   | "exit"
   | "unready"
   | "memory"

@@ -461,7 +461,8 @@ export function endCauseOf(
   if (!isEnd || before.run === null || now.run !== null) return undefined;
   if (before.endCause !== null) return before.endCause;
   const ended = input.type === "exited" || input.type === "recovered";
-  return ended && isSuccess(now.lastExit, policy) ? "exit" : "crash";
+  if (ended && isSuccess(now.lastExit, policy)) return "exit";
+  return ended && now.lastExit?.oom ? "oom" : "crash";
 }
 
 /** Whether the process crashed and waits for a restart, without a rest in state `crashed`. */

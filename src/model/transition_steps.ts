@@ -331,8 +331,9 @@ export function isSuccess(
   return policy.successExitCodes.includes(exit.code ?? -1);
 }
 
-/** `exited with code 1`, `ended by SIGSEGV`, `exit code unknown`. */
-export function describeExit(exit: Exit): string {
+/** `exited with code 1`, `ended by SIGSEGV`, `exit code unknown`, `out of memory: …`. */
+export function describeExit({ oom, ...exit }: Exit): string {
+  if (oom) return "out of memory: the kernel killed it";
   if (exit.signal !== null) return `ended by ${exit.signal}`;
   return exit.code === null ? "ended, exit code unknown" : `exited with code ${exit.code}`;
 }

@@ -88,6 +88,7 @@ export const exit = z.object({
   code: about(z.nullable(z.int()), "Null if unknown"),
   signal: about(z.nullable(z.string()), "The signal that ended it"),
   at: about(time.clone(), "When it ended"),
+  oom: about(z.optional(z.literal(true)), "Set if the kernel killed it for lack of memory"),
 });
 
 export const processInfo = z.object({

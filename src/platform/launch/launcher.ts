@@ -16,6 +16,7 @@ import { survivors, wrapperAlive } from "../scan/process_group.ts";
 import { newMain } from "./new_main.ts";
 import { type ProcessRow, processRow, processTableIfReadable } from "../scan/process_table.ts";
 import type { RunFiles } from "./run_files.ts";
+import { isOutOfMemory } from "../scan/out_of_memory.ts";
 import { markLine } from "./run_mark.ts";
 import { localSignal } from "../scan/signals.ts";
 import { LISTEN_PID_LINE, type SharedSockets, socketEnv, SocketPool } from "../sockets/sockets.ts";
@@ -168,7 +169,11 @@ export class Launcher {
     if (status === NOT_STARTED) return { code: null, signal: null, at: new Date(), refused: true };
     const at = this.#files.writtenAt(runId, "exit");
     const isCode = !UNTOLD_STATUS.has(status) && !this.#files.tellsSignal(runId);
-    return isCode ? { code: status, signal: null, at } : { ...exitFromStatus(status), at };
+    const exit = isCode ? { code: status, signal: null } : exitFromStatus(status);
+    // Also the code of a shell whose command was killed.
+    const oom = status === KILLED_STATUS &&
+      isOutOfMemory(this.#files.read(runId, "pid") ?? 0, cgroups().pathOf(runId));
+    return { ...exit, at, ...oom && { oom } };
   }
 
   /** Forgets a run that is over and recorded. */
@@ -324,6 +329,9 @@ function groupLines(runId: string, limits: LimitsConfig | undefined): string[] {
 function pidSoFar(pid: Promise<number>): Promise<number> {
   return Promise.race([pid, new Promise<number>((resolve) => setTimeout(resolve, 0, 0))]);
 }
+
+/** The status after SIGKILL. */
+const KILLED_STATUS = 128 + 9;
 
 /** Statuses after SIGINT and SIGPIPE, about which no shell prints anything. */
 const UNTOLD_STATUS: ReadonlySet<number> = new Set([130, 141]);

@@ -58,7 +58,7 @@ export class Cgroups {
   create(runId: string, limits: LimitsConfig = {}): string | undefined {
     if (!this.#isUsable()) return undefined;
     this.#removeOccupied();
-    const path = this.#path(runId);
+    const path = this.pathOf(runId);
     try {
       Deno.mkdirSync(path, { recursive: true });
     } catch {
@@ -79,7 +79,7 @@ export class Cgroups {
     if (!this.#isUsable()) return false;
     this.#removeOccupied();
     try {
-      await Deno.mkdir(this.#path(runId), { recursive: true });
+      await Deno.mkdir(this.pathOf(runId), { recursive: true });
       return true;
     } catch {
       return false;
@@ -103,7 +103,7 @@ export class Cgroups {
 
   /** Moves a process into a run's group; does nothing if it has ended. */
   async move(runId: string, pid: number): Promise<void> {
-    const file = `${this.#path(runId)}/cgroup.procs`;
+    const file = `${this.pathOf(runId)}/cgroup.procs`;
     await Deno.writeTextFile(file, String(pid), { create: false }).catch(() => {});
   }
 
@@ -114,17 +114,17 @@ export class Cgroups {
 
   /** Whether a run's group is known to contain every process of the run. */
   isWhole(runId: string): boolean {
-    return this.#whole.has(runId) && lstatIfAny(this.#path(runId)) !== undefined;
+    return this.#whole.has(runId) && lstatIfAny(this.pathOf(runId)) !== undefined;
   }
 
   /** Living processes in a run's group, and in the groups that the app created in it. */
   members(runId: string): number[] {
-    return this.#folder === undefined ? [] : membersOf(this.#path(runId));
+    return this.#folder === undefined ? [] : membersOf(this.pathOf(runId));
   }
 
   /** Living processes in the group itself, not in groups below it. */
   ownMembers(runId: string): number[] {
-    return this.#folder === undefined ? [] : pidsIn(this.#path(runId));
+    return this.#folder === undefined ? [] : pidsIn(this.pathOf(runId));
   }
 
   /** Sends SIGKILL to every process in a run's group, even to those being forked. */
@@ -132,7 +132,7 @@ export class Cgroups {
     if (this.#folder === undefined) return;
     // No such group, or a kernel before 5.14: the caller kills them one by one.
     ifPossible(() =>
-      Deno.writeTextFileSync(`${this.#path(runId)}/cgroup.kill`, "1", { create: false })
+      Deno.writeTextFileSync(`${this.pathOf(runId)}/cgroup.kill`, "1", { create: false })
     );
   }
 
@@ -146,7 +146,7 @@ export class Cgroups {
 
   /** Removes the group of a run whose app ended while the group was created. */
   removeEmpty(runId: string): void {
-    this.#track(this.#remove(this.#path(runId)));
+    this.#track(this.#remove(this.pathOf(runId)));
   }
 
   /** Resolves when no removal is under way. */
@@ -154,7 +154,8 @@ export class Cgroups {
     await Promise.all(this.#removals);
   }
 
-  #path(runId: string): string {
+  /** Path of a run's group, which may not exist. */
+  pathOf(runId: string): string {
     return this.#elsewhere.get(runId) ?? `${this.#folder}/${groupName(runId)}`;
   }
 

@@ -82,7 +82,7 @@ export function lanesOf({ events, processes, jobs, from, to }: Happened): readon
 }
 
 const FAILURES: ReadonlySet<string> = new Set(
-  ["crash", "memory", "health", "unready", "release_failed", "alert"],
+  ["crash", "oom", "memory", "health", "unready", "release_failed", "alert"],
 );
 
 export function isFailure(kind: Tick["kind"]): boolean {

@@ -1,0 +1,42 @@
+/** Whether the kernel ended a process for lack of memory: by its log, or by a control group. */
+
+import { ifPossible } from "../../model/errors.ts";
+import { readFileIfAny } from "../files/atomic_file.ts";
+import { mayCallC, openLibc } from "../libc.ts";
+import { isLinux } from "../os.ts";
+
+const CALLS = {
+  klogctl: { parameters: ["i32", "buffer", "i32"], result: "i32" },
+} as const;
+
+/** Reads the end of the log, and leaves it as it is. */
+const SYSLOG_ACTION_READ_ALL = 3;
+
+const LOG_BYTES = 256 * 1024;
+
+/** The end of the kernel's log; empty where only root may read it, or nobody. */
+function kernelLog(): string {
+  if (!isLinux || !mayCallC()) return "";
+  const bytes = new Uint8Array(LOG_BYTES);
+  const length = openLibc(CALLS).klogctl(SYSLOG_ACTION_READ_ALL, bytes, LOG_BYTES);
+  return new TextDecoder().decode(bytes.subarray(0, Math.max(0, length)));
+}
+
+/** Whether a log of the kernel has the end of a process, or of one of a control group. Pure. */
+export function tellsOutOfMemory(log: string, pid: number, group: string): boolean {
+  const isVictim = new RegExp(`\\bKilled process ${pid}\\b`).test(log);
+  return isVictim || log.split("\n").some((line) =>
+    line.includes("oom-kill:") && line.includes(`/procsup/${group},`)
+  );
+}
+
+/**
+ * Whether the app with this pid, or a process of its control group, was ended for lack of memory.
+ * `folder` is the path of the group.
+ */
+export function isOutOfMemory(pid: number, folder: string): boolean {
+  const counts = ifPossible(() => readFileIfAny(`${folder}/memory.events`)) ?? "";
+  if (/^oom_kill [1-9]/m.test(counts)) return true;
+  const group = folder.slice(folder.lastIndexOf("/") + 1);
+  return ifPossible(() => tellsOutOfMemory(kernelLog(), pid, group)) ?? false;
+}
