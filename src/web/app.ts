@@ -4,6 +4,7 @@
  */
 
 import { type Context, Hono } from "hono";
+import { compress } from "hono/compress";
 import { ProcsupError, quote } from "../model/errors.ts";
 import {
   endHeadBody,
@@ -32,6 +33,8 @@ export function webApp(parts: WebParts): WebApp {
     return replyError(error);
   });
   app.use(endHeadBody);
+  // JSON of a kilobyte or more. Streams and pages are not.
+  app.use(compress({ encoding: "gzip", contentTypeFilter: /^application\/json/ }));
   app.use(async (c, next) => {
     const headers = c.req.header();
     const { origin, "sec-fetch-site": fetchSite } = headers;

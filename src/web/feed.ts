@@ -12,6 +12,7 @@ import { changeJson, USAGE_FIELDS } from "../protocol/process_json.ts";
 import { rowChanges, type Rows } from "../protocol/row_changes.ts";
 import type { Backend } from "./backend.ts";
 import { FeedClient, type FeedSocket } from "./feed_client.ts";
+import type { SharedMessage } from "./shared_message.ts";
 import type { ProcessJson } from "../protocol/wire.ts";
 
 /** Fields of the items of the `process_list` message. */
@@ -161,7 +162,7 @@ export class Feed {
   }
 
   #publishEvent(change: ProcessChange): void {
-    let bytes: Uint8Array<ArrayBuffer> | undefined;
+    let bytes: SharedMessage | undefined;
     for (const client of this.#clients) {
       if (!client.wantsChange(change)) continue;
       bytes ??= encoded({ type: "event", event: changeJson(change) });
@@ -186,7 +187,7 @@ function bySight(clients: Iterable<FeedClient>): Map<string, FeedClient[]> {
 interface List {
   readonly processes: readonly ProcessJson[];
   /** The `process_list` message. */
-  readonly message: () => Uint8Array<ArrayBuffer>;
+  readonly message: () => SharedMessage;
 }
 
 async function listFor({ backend }: FeedClient): Promise<List> {
@@ -201,7 +202,7 @@ function once<T>(make: () => T): () => T {
   return () => (made ??= { value: make() }).value;
 }
 
-async function metricsFor({ backend }: FeedClient): Promise<Uint8Array<ArrayBuffer>> {
+async function metricsFor({ backend }: FeedClient): Promise<SharedMessage> {
   const metrics = await backend.dispatch("system_metrics", undefined);
   return encoded({ type: "system_metrics", metrics, ...timestamp() });
 }
@@ -214,6 +215,6 @@ function timestamp(): { timestamp: number } {
   return { timestamp: Math.floor(Date.now() / 1000) };
 }
 
-function encoded(message: unknown): Uint8Array<ArrayBuffer> {
-  return new TextEncoder().encode(JSON.stringify(message));
+function encoded(message: unknown): SharedMessage {
+  return { body: new TextEncoder().encode(JSON.stringify(message)) };
 }

@@ -9,9 +9,10 @@ import { type LogQueryFields, logQueryFrom } from "../verbs/logs/rows.ts";
 import { parseJson, readPayload } from "../verbs/read_input.ts";
 import type { Backend, LogLines } from "./backend.ts";
 import { publicError } from "./reply.ts";
+import type { SharedMessage } from "./shared_message.ts";
 
 export interface FeedSocket {
-  send(text: string | Uint8Array<ArrayBuffer>): void;
+  send(message: string | SharedMessage): void;
   /** Estimated cost in bytes of the messages that were not sent yet. */
   unsent(): number;
   /** Sends a ping. Returns false if the previous one was not answered. */
@@ -74,19 +75,19 @@ export class FeedClient {
   }
 
   /** Sends a serialized message. Drops a client that does not read. */
-  send(text: string | Uint8Array<ArrayBuffer>): void {
+  send(message: string | SharedMessage): void {
     if (this.unsent() > MAX_UNSENT) this.#socket.close(GONE, "too slow");
-    else this.#socket.send(text);
+    else this.#socket.send(message);
   }
 
   /** Sends the list of processes. A slow client skips lists: it needs only the latest. */
-  sendList(bytes: Uint8Array<ArrayBuffer>): void {
+  sendList(message: SharedMessage): void {
     const unsent = this.unsent();
-    if (unsent <= ENOUGH_LISTS || unsent > MAX_UNSENT) this.send(bytes);
+    if (unsent <= ENOUGH_LISTS || unsent > MAX_UNSENT) this.send(message);
   }
 
   /** Sends what changed in the list, or all of it to a client that missed changes because it was slow. */
-  sendRows(news: () => Uint8Array<ArrayBuffer>, all: () => Uint8Array<ArrayBuffer>): void {
+  sendRows(news: () => SharedMessage, all: () => SharedMessage): void {
     const unsent = this.unsent();
     if (unsent > ENOUGH_LISTS && unsent <= MAX_UNSENT) this.#knowsRows = false;
     else {
@@ -238,8 +239,8 @@ const ENOUGH_UNSENT = 64 * 1024;
 
 const encoder = new TextEncoder();
 
-/** Messages by batch: clients of the same log share the bytes. */
-const messages = new WeakMap<LogLines, Uint8Array<ArrayBuffer>>();
+/** The lines of messages by batch: clients of the same log share the bytes. */
+const bodies = new WeakMap<LogLines, Uint8Array<ArrayBuffer>>();
 
 export class FeedLogs {
   /** Resolves when no more lines are sent. */
@@ -287,7 +288,7 @@ export class FeedLogs {
         if (value.failure) return this.#fail(value.failure);
         const message = messageWith(value, this.#id.id);
         this.#sink.send(message);
-        if (message.length > BIG_MESSAGE) await nextStep();
+        if (message.body.length > BIG_MESSAGE) await nextStep();
       }
     } catch (error) {
       if (this.#isOver) return;
@@ -311,26 +312,15 @@ function nextStep(): Promise<void> {
 }
 
 /** The message `{type, id, lines}` for a batch. */
-function messageWith(batch: LogLines, id: number | undefined): Uint8Array<ArrayBuffer> {
-  let message = messages.get(batch);
-  if (message === undefined) {
-    message = asArray(batch.ndjson);
-    messages.set(batch, message);
-  }
-  if (id === undefined) return message;
-  const head = encoder.encode(`${TYPE}"id":${id},`);
-  const rest = message.subarray(TYPE.length);
-  const own = new Uint8Array(head.length + rest.length);
-  own.set(head);
-  own.set(rest, head.length);
-  return own;
+function messageWith(batch: LogLines, id: number | undefined): SharedMessage {
+  const head = encoder.encode(`{"type":"log",${id === undefined ? "" : `"id":${id},`}`);
+  return { head, body: bodies.getOrInsertComputed(batch, () => asArray(batch.ndjson)) };
 }
 
-const TYPE = '{"type":"log",';
-const [BEFORE, AFTER] = [encoder.encode(`${TYPE}"lines":[`), encoder.encode("]}")];
+const [BEFORE, AFTER] = [encoder.encode('"lines":['), encoder.encode("]}")];
 const [NEWLINE, COMMA] = [10, 44];
 
-/** The message for JSON lines: an array, with commas in place of the newlines. */
+/** JSON lines as an array, with commas in place of the newlines, and the end of the message. */
 function asArray(ndjson: Uint8Array): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(BEFORE.length + ndjson.length - 1 + AFTER.length);
   bytes.set(BEFORE);

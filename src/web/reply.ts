@@ -46,12 +46,15 @@ export function replyJson(
 
 /** Like `replyJson()`, for serialized JSON. */
 export function replyJsonText(
-  text: BodyInit,
+  text: string | Uint8Array<ArrayBuffer>,
   status = 200,
   headers: Readonly<Record<string, string>> = {},
 ): Response {
-  const json = { "content-type": "application/json", "cache-control": "no-store" };
-  return reply(text, { ...json, ...headers }, status);
+  const body = typeof text === "string" ? new TextEncoder().encode(text) : text;
+  // By its length is decided whether it is compressed.
+  const length = { "content-length": String(body.length) };
+  const json = { "content-type": "application/json", "cache-control": "no-store", ...length };
+  return reply(body, { ...json, ...headers }, status);
 }
 
 /** Whether an error's message is meant for clients. Others may reveal paths and more. */

@@ -3,7 +3,7 @@
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 // @ts-types="./ws.d.ts"
-import { type WebSocket, WebSocketServer } from "ws";
+import { Sender, type WebSocket, WebSocketServer } from "ws";
 import { hasCode, ifPossible, ProcsupError } from "../model/errors.ts";
 import { parseJson } from "../verbs/read_input.ts";
 import { claim } from "./connections.ts";
@@ -11,6 +11,7 @@ import type { Feed } from "./feed.ts";
 import type { FeedSocket } from "./feed_client.ts";
 import { allowRole, type Gatekeeper, type Principal } from "../auth/gatekeeper.ts";
 import { publicError, refusalText } from "./reply.ts";
+import { deflatedMessage, joined, lengthOf, type SharedMessage } from "./shared_message.ts";
 import type { SiteNames } from "./same_site.ts";
 import { placeToFree } from "../auth/sessions.ts";
 import type { TrustedProxies } from "./trusted_proxies.ts";
@@ -40,7 +41,13 @@ export class SocketServer {
   readonly #server = new WebSocketServer({
     noServer: true,
     maxPayload: MAX_MESSAGE_BYTES,
-    perMessageDeflate: false,
+    // Only our own frames are compressed.
+    perMessageDeflate: {
+      serverNoContextTakeover: true,
+      clientNoContextTakeover: true,
+      serverMaxWindowBits: false,
+      threshold: Infinity,
+    },
     clientTracking: false,
     closeTimeout: CLOSE_MS,
   });
@@ -61,7 +68,7 @@ export class SocketServer {
       if (principal !== undefined) this.#admit(principal, request.socket);
       this.#server.handleUpgrade(request, socket, head, (ws) => {
         if (principal === undefined) this.#prove(ws, request);
-        else this.#join(ws, principal);
+        else this.#join(ws, principal, request.socket);
       });
     } catch (error) {
       socket.end(refusalText(error));
@@ -130,7 +137,7 @@ export class SocketServer {
         });
         if (ws.readyState !== ws.OPEN) return;
         this.#admit(principal, socket);
-        this.#join(ws, principal, early.slice(1));
+        this.#join(ws, principal, socket, early.slice(1));
       } catch (error) {
         if (hasCode(error, "unauthorized")) ws.close(POLICY, "not signed in");
         else ws.close(TRY_AGAIN_LATER, publicError(error).error);
@@ -141,11 +148,12 @@ export class SocketServer {
   #join(
     ws: WebSocket,
     principal: Principal,
+    socket: Duplex,
     early: readonly (readonly [data: unknown, isBinary: boolean])[] = [],
   ): void {
     const { feed, gatekeeper } = this.#parts;
     this.#clients.set(ws, principal.account);
-    const { receive, left } = feed.join(feedSocket(ws), principal);
+    const { receive, left } = feed.join(feedSocket(ws, socket), principal);
     const undo = gatekeeper.whenRevoked(principal, () => {
       left();
       ws.close(POLICY, "signed out");
@@ -167,12 +175,27 @@ export class SocketServer {
   }
 }
 
-function feedSocket(ws: WebSocket): FeedSocket {
-  const outbox = new SocketOutbox((message, done) => ws.send(message, { binary: false }, done));
+/** The frame of a compressed text. */
+const DEFLATED = { fin: true, rsv1: true, opcode: 1, mask: false, readOnly: true };
+
+function feedSocket(ws: WebSocket, socket: Duplex): FeedSocket {
+  const deflates = ws.extensions.includes("permessage-deflate");
+  // `ws` sends at once what it does not compress: its frames and these keep their order.
+  const sender = new Sender(socket);
+  const outbox = new SocketOutbox((message, done) => {
+    if (typeof message !== "string" && message.isDeflated) {
+      return sender.sendFrame(Sender.frame(joined(message), DEFLATED), done);
+    }
+    const data = typeof message === "string" ? message : joined(message);
+    ws.send(data, { binary: false }, done);
+  });
   let answered = true;
   ws.on("pong", () => answered = true);
   return {
-    send: (message) => ws.readyState === ws.OPEN ? outbox.send(message) : undefined,
+    send(message) {
+      if (ws.readyState !== ws.OPEN) return;
+      outbox.send(typeof message === "string" || !deflates ? message : deflatedMessage(message));
+    },
     unsent: () => outbox.unsent,
     ping() {
       const alive = answered;
@@ -202,8 +225,7 @@ function text(header: string | string[] | undefined): string | undefined {
   return typeof header === "string" ? header : header?.[0];
 }
 
-/** UTF-8 or text. */
-export type Message = string | Uint8Array<ArrayBuffer>;
+export type Message = string | SharedMessage;
 
 /** Sends a message, and calls `done` when it is sent, or with the error. */
 export type Write = (message: Message, done: (failure?: unknown) => void) => void;
@@ -264,6 +286,6 @@ export class SocketOutbox {
   }
 }
 
-function costOf({ length }: Message): number {
-  return length + BESIDE;
+function costOf(message: Message): number {
+  return (typeof message === "string" ? message.length : lengthOf(message)) + BESIDE;
 }

@@ -6,6 +6,8 @@ import type { Duplex } from "node:stream";
 export interface WebSocket {
   readonly readyState: number;
   readonly OPEN: number;
+  /** Names of the extensions that both sides know. */
+  readonly extensions: string;
   send(
     data: string | Uint8Array,
     options: { binary: boolean },
@@ -25,7 +27,14 @@ export class WebSocketServer {
   constructor(options: {
     noServer: true;
     maxPayload?: number;
-    perMessageDeflate?: boolean;
+    perMessageDeflate?: {
+      readonly serverNoContextTakeover?: boolean;
+      readonly clientNoContextTakeover?: boolean;
+      /** False refuses to compress with a smaller window. */
+      readonly serverMaxWindowBits?: false;
+      /** Length in bytes from which it compresses messages. */
+      readonly threshold?: number;
+    };
     clientTracking?: boolean;
     closeTimeout?: number;
   });
@@ -35,4 +44,20 @@ export class WebSocketServer {
     head: Uint8Array,
     done: (socket: WebSocket) => void,
   ): void;
+}
+
+/** Writes frames, among those of the socket's `WebSocket`. */
+export class Sender {
+  constructor(socket: Duplex);
+  static frame(
+    data: Uint8Array,
+    options: {
+      readonly fin: boolean;
+      readonly rsv1: boolean;
+      readonly opcode: number;
+      readonly mask: boolean;
+      readonly readOnly: boolean;
+    },
+  ): readonly Uint8Array[];
+  sendFrame(frame: readonly Uint8Array[], done: (error?: unknown) => void): void;
 }

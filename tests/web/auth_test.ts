@@ -289,6 +289,24 @@ Deno.test("webApp() serves the dashboard with an ETag", async () => {
   }
 });
 
+Deno.test("webApp() compresses JSON of a kilobyte or more for clients that accept it", async () => {
+  await using web = new FakeWeb();
+  const ask = async (method: string, path: string, accepted: string) => {
+    const headers = {
+      ...{ host: "127.0.0.1:9615", authorization: `Bearer ${TOKEN}` },
+      "accept-encoding": accepted,
+    };
+    const answer = await web.app.request(`http://127.0.0.1:9615${path}`, { method, headers });
+    await answer.body?.cancel();
+    return answer.headers.get("content-encoding");
+  };
+  assertEquals(await ask("GET", "/openapi.json", "gzip, br"), "gzip");
+  assertEquals(await ask("GET", "/openapi.json", "br"), null);
+  assertEquals(await ask("HEAD", "/openapi.json", "gzip"), null);
+  assertEquals(await ask("GET", "/api/v1/session", "gzip"), null, "too small");
+  assertEquals(await ask("GET", "/api/v1/events", "gzip"), null, "a stream");
+});
+
 Deno.test("NamedTokens stores hashes in a private file, and recognizes the tokens later", async () => {
   await using home = tempHome();
   const path = `${home.path}/tokens.json`;

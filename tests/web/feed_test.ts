@@ -14,6 +14,7 @@ import { linesOf } from "./fake_backend.ts";
 import type { Clock } from "../../src/platform/clock.ts";
 import { FakeClock } from "../support/fake_clock.ts";
 import { waitFor } from "../support/wait_for.ts";
+import { joined, lengthOf } from "../../src/web/shared_message.ts";
 import { type Message, SocketOutbox, type Write } from "../../src/web/socket_server.ts";
 
 const CHANGE: ProcessChange = {
@@ -71,9 +72,10 @@ class Scene {
     const got: any[] = [];
     const closed: number[] = [];
     const { receive, left } = this.feed.join({
-      send: (text) => {
+      send: (message) => {
+        const text = typeof message === "string" ? message : decode(joined(message));
         if (kept) unsent += text.length;
-        got.push(JSON.parse(typeof text === "string" ? text : decode(text)));
+        got.push(JSON.parse(text));
       },
       unsent: () => others() + unsent,
       ping,
@@ -426,9 +428,10 @@ Deno.test("SocketOutbox passes on a little at a time, in order, and counts unsen
   const { handed, done, outbox } = outboxScene();
   const sizes = [1500, 1000, 800, 20_000, 1];
   for (const [i, size] of sizes.entries()) {
-    outbox.send(i === 1 ? new Uint8Array(size) : String(i).repeat(size));
+    outbox.send(i === 1 ? { body: new Uint8Array(size) } : String(i).repeat(size));
   }
-  const handedSizes = () => handed.map(({ length }) => length);
+  const handedSizes = () =>
+    handed.map((message) => typeof message === "string" ? message.length : lengthOf(message));
   const beside = (count: number) => count * 128;
   assertEquals([handedSizes(), outbox.unsent], [[1500, 1000], 23_301 + beside(5)]);
   done.shift()!();
