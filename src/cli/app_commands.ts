@@ -131,6 +131,32 @@ export const APP_COMMANDS: readonly CommandRow[] = [
     load: async () => (await import("./commands/bulk.ts")).reload,
   },
   {
+    name: "release",
+    page: "releases",
+    summary: "Fetch, build and test a release of an app, and roll it out",
+    usage: "[list|undo] <app>",
+    verbs: ["list", "undo"],
+    flags: [
+      text(
+        "from",
+        "SOURCE",
+        "git@host:shop.git#v2, a folder, or host:/folder (default: as before)",
+      ),
+      text("build", "COMMAND", "run in the new release, as the app's user (default: as before)"),
+      text("test", "COMMAND", "the same after it; the app is not touched if one fails"),
+      int("keep", "N", "releases that stay on the disk (default: 5)"),
+      text("hosts", "A,B", "on these machines, one after the other, until one fails"),
+    ],
+    examples: [
+      "procsup release api --from git@example.com:shop.git#v2 --build 'npm ci' --test 'npm test'",
+      "procsup release api --from ./dist",
+      "procsup release list api",
+      "procsup release undo api",
+      "procsup release api --hosts web1,web2",
+    ],
+    load: async () => (await import("./commands/release.ts")).release,
+  },
+  {
     name: "scale",
     page: "starting",
     summary: "Change the number of instances of an app",

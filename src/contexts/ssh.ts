@@ -58,12 +58,14 @@ export class Host implements Way {
   /** What ssh calls it. */
   readonly destination: string;
   readonly home: string;
+  readonly #machine: Machine;
   readonly #open: () => SshStream;
   #idle: SshStream[] = [];
 
   /** With `isBatch` ssh asks for no password. Throws `bad_request` for an invalid destination. */
   constructor(machine: Machine, isBatch = false) {
     checkDestination(machine.destination);
+    this.#machine = machine;
     this.machine = machine.name;
     this.destination = machine.destination;
     this.home = machine.home ?? "";
@@ -82,6 +84,18 @@ export class Host implements Way {
     request.signal?.throwIfAborted();
     const { hook: _, ...rest } = request;
     return await exchange(this.#stream(), rest);
+  }
+
+  /** Runs a command of procsup there, with its output on ours. Returns its exit code. */
+  async run(words: readonly string[]): Promise<number> {
+    const child = spawn(this.#machine, false, words, {
+      stdin: "null",
+      stdout: "inherit",
+      stderr: "inherit",
+    });
+    const { code } = await child.status;
+    if (code !== SSH_FAILED) return code;
+    throw new ProcsupError("host_unreachable", `Cannot reach ${this.machine} by ssh`);
   }
 
   /** A request that needs no daemon there. */
@@ -205,8 +219,13 @@ class SshStream implements RequestStream {
 }
 
 /** Throws `host_unreachable` if ssh is not installed. */
-function spawn({ name, destination, program, home }: Machine, isBatch: boolean) {
-  const words = [program ?? "procsup", "dial-stdio", ...(home ? ["--home", home] : [])];
+function spawn(
+  { name, destination, program, home }: Machine,
+  isBatch: boolean,
+  command: readonly string[] = ["dial-stdio"],
+  how: Pick<Deno.CommandOptions, "stdin" | "stdout" | "stderr"> = {},
+) {
+  const words = [program ?? "procsup", ...command, ...(home ? ["--home", home] : [])];
   const options = [
     // Detect a lost machine, and turn off ssh settings that are meant for terminals.
     ...["ConnectTimeout=15", "ServerAliveInterval=15", "ClearAllForwardings=yes"],
@@ -218,9 +237,7 @@ function spawn({ name, destination, program, home }: Machine, isBatch: boolean) 
         ...["-T", ...options.flatMap((option) => ["-o", option])],
         ...["--", destination, words.map(remoteWord).join(" ")],
       ],
-      stdin: "piped",
-      stdout: "piped",
-      stderr: "piped",
+      ...{ stdin: "piped", stdout: "piped", stderr: "piped", ...how },
     }).spawn();
   } catch (cause) {
     const message = `Cannot reach ${name}: the program ssh cannot be run here`;

@@ -4,6 +4,7 @@ import { messageOf, ProcsupError } from "../model/errors.ts";
 import type { ApplyOptions, ApplyPlan } from "../manager/apply.ts";
 import type { Outcome } from "../manager/bulk.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
+import { keptInRelease } from "../model/release_folder.ts";
 import { dirname } from "@std/path";
 import { lookAt } from "../platform/files/stat.ts";
 import { absolute } from "../platform/files/paths.ts";
@@ -189,8 +190,11 @@ export class ConfigFiles {
       ? select(loaded.processes, only).map(({ config }) => config)
       : [singleProcess(loaded.processes, single.name, Deno.env.toObject(), single.now)];
     this.#refuseOthers(configs, applied.files);
-    const inheriting = configs.map((config) => this.#withShell(config, request));
-    return { loaded, configs: inheriting, whole: only === undefined };
+    const { directory } = this.#parts.supervisor;
+    const kept = configs.map((config) =>
+      keptInRelease(this.#withShell(config, request), directory.app(config.name)?.wanted.cwd)
+    );
+    return { loaded, configs: kept, whole: only === undefined };
   }
 
   /** An app keeps the environment that it was created with, as a file does not name one. */

@@ -30,6 +30,7 @@ export const PAGES: Readonly<Record<string, Page>> = {
     "Sockets and zero-downtime reloads",
     () => import("./sockets.md", { with: { type: "text" } }),
   ),
+  releases: page("Releases", () => import("./releases.md", { with: { type: "text" } })),
   users: page("Users and limits", () => import("./users.md", { with: { type: "text" } })),
   boot: page("At boot", () => import("./boot.md", { with: { type: "text" } })),
   upgrading: page(

@@ -10,7 +10,12 @@ import { resolve } from "@std/path";
 import type { OtherUser } from "../platform/users/as_user.ts";
 import { readForeignFile } from "../platform/files/foreign_file.ts";
 import { checksum } from "../platform/files/state_file.ts";
-import { appUser, type Inheriting, startingEnvironment, type UserConfig } from "./app_user.ts";
+import {
+  appUser,
+  type Inheriting,
+  startingEnvironment,
+  type UserConfig,
+} from "../platform/users/app_user.ts";
 import { type Secretive, secretVariables } from "./secrets.ts";
 
 /** What one process's environment is made of. */

@@ -16,7 +16,7 @@ import {
 } from "../platform/sockets/sockets.ts";
 import { terminalProblem } from "../platform/launch/app_input.ts";
 import { ownNiceness, ulimitLines, ulimitProblem } from "../platform/launch/ulimits.ts";
-import { appUser, type UserConfig } from "./app_user.ts";
+import { appUser, type UserConfig } from "../platform/users/app_user.ts";
 
 /** The configuration that a setup is made from. */
 type SetupConfig =

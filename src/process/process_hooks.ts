@@ -3,7 +3,7 @@
 import type { HookName, ProcessConfig } from "../model/process_config.ts";
 import { dirname } from "@std/path";
 import type { World } from "../platform/world.ts";
-import { appUser } from "./app_user.ts";
+import { appUser } from "../platform/users/app_user.ts";
 import { appEnvironment } from "./environment.ts";
 import { type HookContext, hookFailure, runHook } from "./hooks.ts";
 import { type HookRun, Journal } from "./journal.ts";

@@ -7,7 +7,12 @@ import { readForeignFile } from "../platform/files/foreign_file.ts";
 import { isLack } from "../platform/lack.ts";
 import { printedSecret } from "../platform/launch/shell.ts";
 import { orAborted } from "../platform/concurrency.ts";
-import { appUser, type Inheriting, startingEnvironment, type UserConfig } from "./app_user.ts";
+import {
+  appUser,
+  type Inheriting,
+  startingEnvironment,
+  type UserConfig,
+} from "../platform/users/app_user.ts";
 
 /** How long a command may take to print a secret. */
 const COMMAND_TIMEOUT_MS = 10_000;

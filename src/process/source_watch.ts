@@ -4,7 +4,7 @@ import { isLoop, LOOP_RESTARTS } from "../model/restart_budget.ts";
 import type { Snapshot } from "../model/process_state.ts";
 import { ifPossible } from "../model/errors.ts";
 import { dirname } from "@std/path";
-import { appUser } from "./app_user.ts";
+import { appUser } from "../platform/users/app_user.ts";
 import type { Monitor } from "./run_view.ts";
 import type { ProcessActor } from "./process_actor.ts";
 import type { RunController } from "./run_controller.ts";

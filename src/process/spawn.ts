@@ -11,7 +11,7 @@ import { headOfProgram } from "../platform/files/foreign_file.ts";
 import type { Child, LaunchSetup } from "../platform/launch/launcher.ts";
 import { commandLine } from "../runtimes/command_line.ts";
 import type { Versions } from "../runtimes/programs.ts";
-import { appUser } from "./app_user.ts";
+import { appUser } from "../platform/users/app_user.ts";
 import { appEnvironment, fileContents } from "./environment.ts";
 import { launchSetup, saysReady } from "./launch_setup.ts";
 import type { ProcessActor } from "./process_actor.ts";

@@ -10,10 +10,11 @@ import { denoDir, programLine, TestDaemon } from "../support/procsup.ts";
 import { type TempHome, tempHome } from "../support/temp_home.ts";
 import { type Example, examplesIn } from "./examples.ts";
 
-const [ENGINE, MACHINE, SERVICE, RELEASE, TERMINAL, CHECKOUT] = [
+const [ENGINE, MACHINE, SERVICE, FETCHED, RELEASE, TERMINAL, CHECKOUT] = [
   "docker or a cluster: deno task test:swarm, tests/export",
   "another machine by ssh: tests/e2e/ssh_test.ts",
   "writes for the machine, as root: tests/e2e/install_test.ts, deno task test:boot",
+  "a repository, another folder or machine: tests/e2e/release_test.ts",
   "a folder outside the sample apps: tests/e2e/linked_folder_test.ts",
   "a terminal: tests/e2e/top_test.ts, tests/e2e/attach_test.ts",
   "works on the checkout, for minutes or with the network: deno task",
@@ -54,6 +55,13 @@ const SKIPPED: Readonly<Record<string, readonly string[]>> = {
     "procsup startup install --user",
     "procsup startup uninstall",
     "procsup completion bash > /etc/bash_completion.d/procsup",
+  ],
+  [FETCHED]: [
+    "procsup release api --from git@example.com:shop.git#v2 --build 'npm ci' --test 'npm test'",
+    "procsup release api --from /srv/build/shop",
+    "procsup release api",
+    "procsup release undo api",
+    "procsup release api --hosts web1,web2",
   ],
   [RELEASE]: [
     "ln -sfn releases/42 /srv/shop/current && cd /srv/shop/current",

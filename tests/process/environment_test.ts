@@ -2,7 +2,7 @@
 
 import { assertEquals, assertThrows } from "@std/assert";
 import { ProcsupError } from "../../src/model/errors.ts";
-import { startingEnvironment } from "../../src/process/app_user.ts";
+import { startingEnvironment } from "../../src/platform/users/app_user.ts";
 import {
   appEnvironment,
   type EnvironmentSource,

@@ -1,9 +1,9 @@
 /** The user that an app runs as, if not the supervisor's own. */
 
-import { refuseStart } from "../model/errors.ts";
-import type { ProcessConfig } from "../model/process_config.ts";
-import { parseId } from "../model/user_id.ts";
-import { findGroup, findUser, type OtherUser } from "../platform/users/as_user.ts";
+import { refuseStart } from "../../model/errors.ts";
+import type { ProcessConfig } from "../../model/process_config.ts";
+import { parseId } from "../../model/user_id.ts";
+import { findGroup, findUser, type OtherUser } from "./as_user.ts";
 
 export type UserConfig = Pick<ProcessConfig, "name" | "uid" | "gid">;
 
