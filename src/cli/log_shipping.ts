@@ -5,6 +5,7 @@
  */
 
 import { messageOf, ProcsupError, quote } from "../model/errors.ts";
+import { commandHint } from "../model/hint.ts";
 import {
   type LogGap,
   type LogLine,
@@ -72,7 +73,13 @@ async function* streamItems(stream: ReadableStream<Uint8Array>): AsyncGenerator<
 }
 
 function refuseOtherFlags({ flags, output }: CommandContext): void {
-  const usage = { hint: "procsup logs --follow --cursor-file FILE -o jsonl" };
+  const usage = {
+    hint: commandHint("logs", undefined, {
+      follow: true,
+      "cursor-file": "<file>",
+      output: "jsonl",
+    }),
+  };
   if (!flags.on("follow") || !output.isJson) {
     throw new ProcsupError("bad_request", "--cursor-file needs --follow and -o jsonl", usage);
   }

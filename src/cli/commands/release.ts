@@ -5,6 +5,7 @@
  */
 
 import { messageOf, ProcsupError, quote } from "../../model/errors.ts";
+import { commandHint } from "../../model/hint.ts";
 import { baseName } from "../../model/name.ts";
 import type { ProcessConfig } from "../../model/process_config.ts";
 import { inRelease, releasePlace } from "../../model/release_folder.ts";
@@ -99,7 +100,7 @@ async function make(
   const from = flags.text("from") ?? last?.from;
   if (from === undefined) {
     throw new ProcsupError("bad_request", "--from is missing: this is the first release", {
-      hint: `procsup release ${app} --from git@host:shop.git#v1`,
+      hint: commandHint("release", app, { from: "git@host:shop.git#v1" }),
     });
   }
   const source = given ?? parseSource(from, absolute);
@@ -142,7 +143,7 @@ async function undo(context: CommandContext, here: Placed): Promise<number> {
   }
   if (before !== undefined && store.record(before) === undefined) {
     throw new ProcsupError("wrong_state", `Cannot undo release ${current}: ${before} was removed`, {
-      hint: `procsup release list ${app}`,
+      hint: commandHint("release list", app),
     });
   }
   return await change(context, here, before);
