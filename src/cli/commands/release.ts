@@ -75,7 +75,9 @@ async function placed(context: CommandContext, target: string): Promise<Placed> 
       },
     );
   }
-  const config = keysOf(processes[0]!);
+  const [first] = processes;
+  if (first === undefined) throw new ProcsupError("process_not_found", "There are no apps");
+  const config = keysOf(first);
   const { base, release: current } = releasePlace(config.cwd);
   const user = appUser({ ...config, name: app });
   return { app, config, base, current, store: new ReleaseStore(base, user) };
@@ -96,7 +98,7 @@ async function make(
   if (lock === undefined) {
     throw new ProcsupError("wrong_state", "Another release of this daemon is being made");
   }
-  const last = store.record(store.whole()[0] ?? 0);
+  const last = store.of(app)[0]?.record;
   const from = flags.text("from") ?? last?.from;
   if (from === undefined) {
     throw new ProcsupError("bad_request", "--from is missing: this is the first release", {
@@ -126,7 +128,7 @@ async function make(
   }
   const revision = source.kind === "git" ? await store.revision(number) : "";
   const at = new Date().toISOString();
-  await store.write(number, { from, revision, after: current, at, build, test });
+  await store.write(number, { app, from, revision, after: current, at, build, test });
   output.note(`release ${number}${revision && ` (${revision.slice(0, 12)})`} is in ${folder}`);
   const code = await change(context, here, number);
   if (code === 0) await prune(context, here, number, keep);
@@ -198,12 +200,9 @@ const COLUMNS: readonly Column<Listed>[] = [
   { header: "AT", priority: 1, value: ({ at }) => at },
 ];
 
-async function list({ output }: CommandContext, { current, store }: Placed): Promise<number> {
-  const rows = store.whole().flatMap((release): Listed[] => {
-    const record = store.record(release);
-    return record === undefined
-      ? []
-      : [{ name: String(release), ...record, current: release === current }];
+async function list({ output }: CommandContext, { app, current, store }: Placed): Promise<number> {
+  const rows = store.of(app).map(({ release, record }): Listed => {
+    return { name: String(release), ...record, current: release === current };
   });
   await printList(output, COLUMNS, rows, "no releases");
   return 0;

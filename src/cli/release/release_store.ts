@@ -15,6 +15,8 @@ import { GIT_ENVIRONMENT } from "./source.ts";
 
 /** What is known of a release. It never changes. */
 export interface ReleaseRecord {
+  /** Other apps may have the same folder. */
+  readonly app: string;
   /** As it was given. */
   readonly from: string;
   /** The commit; empty if it is not from git. */
@@ -46,6 +48,14 @@ export class ReleaseStore {
   /** Numbers of the releases that are whole, the newest first. */
   whole(): number[] {
     return this.#numbers(/^(\d+)\.json$/);
+  }
+
+  /** The releases of an app, the newest first. */
+  of(app: string): { readonly release: number; readonly record: ReleaseRecord }[] {
+    return this.whole().flatMap((release) => {
+      const record = this.record(release);
+      return record?.app === app ? [{ release, record }] : [];
+    });
   }
 
   /** The record of a release; undefined if it has none that can be read. */
