@@ -55,6 +55,8 @@ interface Row {
   readonly serving: readonly string[];
   /** How the release ended, on record. */
   readonly record: string;
+  /** Why it failed, and its rollback. */
+  readonly reasons: readonly string[];
   readonly problems: readonly string[];
 }
 
@@ -84,22 +86,26 @@ async function inPlace(
   if (kind.isGood && failure) problems.push(failure);
   await sleep(500);
   const seen = await load.stop();
-  const record = (await scene.record()).join();
+  const [record, reasons] = [(await scene.record()).join(), await scene.reasons()];
   await scene.delete();
   const seconds = (ended - begun) / 1000;
-  const row = { place, kind, load: seen, seconds, serving, record, problems };
+  const row = { place, kind, load: seen, seconds, serving, record, reasons, problems };
   problems.push(...problemsOf(row, ended));
   console.log(rowText(row));
   return row;
 }
 
 /** What must not be, apart from a wrong end. */
-function* problemsOf({ place, kind, load, record }: Row, ended: number): Generator<string> {
+function* problemsOf(row: Row, ended: number): Generator<string> {
+  const { place, kind, load, record, reasons } = row;
   const expected = kind.isGood ? "done" : "rolled_back";
-  if (record !== expected) yield `on record: ${record || "nothing"} in place of ${expected}`;
-  // Nobody holds the port of the only instance while it is replaced.
-  const mayRefuse = place.ports === "own" && place.instances === 1;
-  const failed = load.failed.filter((why) => !(mayRefuse && /refused/.test(why)));
+  if (record !== expected) {
+    yield `on record: ${record || "nothing"} in place of ${expected}: ${reasons.join("; ")}`;
+  }
+  // Nobody holds the port of the only instance while it is replaced, nor its shared socket, unless a
+  // daemon does.
+  const mayRefuse = place.instances === 1 && (place.ports === "own" || options.kills !== undefined);
+  const failed = load.failed.filter((why) => !(mayRefuse && /refused|closed/.test(why)));
   if (failed.length > 0) yield `failed: ${[...new Set(failed)].slice(0, 3).join("; ")}`;
   if (kind.isGood && load.bad > 0) yield "bad answers of a good release";
   if (load.badPids.size > 1) yield `bad answers of ${load.badPids.size} instances`;

@@ -93,6 +93,11 @@ export class Scene {
       .map(({ result }) => result ?? "under way");
   }
 
+  /** Why releases and rollbacks of it failed. */
+  async reasons(): Promise<string[]> {
+    return (await this.#releases()).flatMap(({ failure }) => failure?.reason ?? []);
+  }
+
   async #releases() {
     return await this.#daemon.client.call("releases", { target: this.name });
   }
