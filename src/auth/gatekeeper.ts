@@ -1,6 +1,7 @@
 /** Authenticates requests, and ends sessions and streams whose credential is revoked or expires. */
 
 import { ProcsupError } from "../model/errors.ts";
+import { plainText, shortened } from "../model/plain_text.ts";
 import { endedBy } from "../protocol/shutdown_notice.ts";
 import { type ErrorJson, errorJson } from "../protocol/envelope.ts";
 import type { NamedTokens } from "./named_tokens.ts";
@@ -26,11 +27,20 @@ export interface Principal {
   readonly account: string;
   /** The apps that exist for it, see `isWithin()`; undefined for all. */
   readonly only?: readonly string[] | undefined;
+  /** Set for a request over MCP: the name that its client gives itself, which proves nothing. */
+  readonly agent?: string | undefined;
 }
 
+/** Most characters of an agent's name in records. */
+const AGENT_CHARS = 40;
+
 /** The name of who asked, for records. */
-export function actorOf({ account }: Pick<Principal, "account">): string {
-  return account === "" ? "owner" : `token ${account}`;
+export function actorOf({ account, agent }: Pick<Principal, "account" | "agent">): string {
+  const who = account === "" ? "owner" : `token ${account}`;
+  if (agent === undefined) return who;
+  // It cannot look like another one's.
+  const name = shortened(plainText(agent).replace(/[()\s]+/g, " ").trim(), AGENT_CHARS);
+  return `agent ${name} (${who})`;
 }
 
 /** Throws `forbidden` if the role does not include the needed one. */

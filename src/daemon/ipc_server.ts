@@ -6,7 +6,7 @@ import { bodyLimit } from "hono/body-limit";
 import { ifPossible, ProcsupError, quote } from "../model/errors.ts";
 import { answered, failure } from "../protocol/envelope.ts";
 import { changesOf } from "../protocol/process_json.ts";
-import { HOOK_HEADER, OWN_PEER, PEER_HEADER } from "../protocol/version.ts";
+import { AGENT_HEADER, HOOK_HEADER, OWN_PEER, PEER_HEADER } from "../protocol/version.ts";
 import type { HookOrigin } from "../process/process_requests.ts";
 import { parseJson, readPayload } from "../verbs/read_input.ts";
 import { readVerb } from "../verbs/mod.ts";
@@ -105,9 +105,14 @@ async function answer(
   // Refuse a wrong token before an unknown verb.
   const role = () => readVerb(verb, payload).verb.role;
   if (verb === "ping") return reply(answered(await dispatch(context, verb, payload)));
-  const by = await authorize(c, context, role);
+  const principal = await authorize(c, context, role);
+  const by = { ...principal, agent: agentOf(c.req.header(AGENT_HEADER)) };
   const askedIn = hookOrigin(c.req.header(HOOK_HEADER));
   return reply(answered(await dispatch({ ...context, by, askedIn }, verb, payload)));
+}
+
+function agentOf(header: string | undefined): string | undefined {
+  return header && (ifPossible(() => decodeURIComponent(header)) ?? header);
 }
 
 function hookOrigin(header: string | undefined): HookOrigin | undefined {

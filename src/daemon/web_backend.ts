@@ -60,9 +60,9 @@ export function webMounts(
   const handlerFor = async (principal: Principal): Promise<McpHandler> => {
     const { role } = principal;
     const own = backend.as(principal);
-    const call = (verb: string, payload: unknown) => {
+    const call = (verb: string, payload: unknown, { agent }: { agent?: string } = {}) => {
       allowRole({ role }, readVerb(verb, payload).verb.role);
-      return own.dispatch(verb, payload);
+      return backend.as({ ...principal, agent }).dispatch(verb, payload);
     };
     const { httpServer } = await import("../mcp/http_server.ts");
     return httpServer(call as Call, {

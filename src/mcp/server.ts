@@ -2,6 +2,8 @@
 
 import {
   type CallToolResult,
+  CLIENT_INFO_META_KEY,
+  type Implementation,
   McpServer,
   type ServerContext,
   type StandardSchemaWithJSON,
@@ -87,13 +89,21 @@ function registerTool(server: McpServer, call: Call, tool: Tool, options: Server
       using _ = notifyOfProgress(title, context);
       try {
         const { signal } = context.mcpReq;
-        const bound: Call = (verb, payload) => call(verb, payload, { signal });
+        const agent = agentOf(server, context);
+        const bound: Call = (verb, payload) => call(verb, payload, { signal, agent });
         return toolResult(await tool.run(args as never, { call: bound, cwd, granted }));
       } catch (error) {
         return toolError(error, granted);
       }
     },
   );
+}
+
+/** The name that the client gives itself, with each request or, before 2026, in its handshake. */
+function agentOf({ server }: McpServer, { mcpReq }: ServerContext): string | undefined {
+  const envelope: Readonly<Record<string, unknown>> = { ...mcpReq.envelope };
+  const info = envelope[CLIENT_INFO_META_KEY] as Implementation | undefined;
+  return (info ?? server.getClientVersion())?.name;
 }
 
 /** Wraps a schema for the SDK. Errors have the same words as elsewhere, and outputs may gain fields. */

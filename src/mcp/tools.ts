@@ -31,7 +31,11 @@ import { TOOL_VERBS, type ToolVerb } from "./tool_names.ts";
 export type Call = <N extends VerbName>(
   verb: N,
   payload?: VerbMap[N]["payload"],
-  options?: { readonly signal?: AbortSignal },
+  options?: {
+    readonly signal?: AbortSignal;
+    /** The name that the client gives itself. */
+    readonly agent?: string | undefined;
+  },
 ) => Promise<VerbMap[N]["data"]>;
 
 /** What a tool uses while it runs. */

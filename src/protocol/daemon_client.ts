@@ -47,7 +47,7 @@ export class DaemonClient {
   async call<N extends VerbName>(
     verb: N,
     payload?: VerbMap[N]["payload"],
-    options: { signal?: AbortSignal | undefined } = {},
+    options: { signal?: AbortSignal | undefined; agent?: string | undefined } = {},
   ): Promise<VerbMap[N]["data"]> {
     const response = await this.#request({
       method: "POST",

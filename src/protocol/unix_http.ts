@@ -6,7 +6,7 @@
 
 import { ifPossible } from "../model/errors.ts";
 import { clientSystem, type Connection, isSystemError } from "../platform/client_system.ts";
-import { HOOK_HEADER, PEER_HEADER } from "./version.ts";
+import { AGENT_HEADER, HOOK_HEADER, PEER_HEADER } from "./version.ts";
 
 export interface UnixRequest {
   readonly method: "GET" | "POST";
@@ -17,6 +17,8 @@ export interface UnixRequest {
   readonly body?: string;
   /** The hook that sends the request: see `version.ts`. */
   readonly hook?: string | undefined;
+  /** The agent that sends the request: see `version.ts`. */
+  readonly agent?: string | undefined;
   /** Aborts the request and the body of its answer. */
   readonly signal?: AbortSignal | undefined;
   /**
@@ -109,7 +111,7 @@ export async function exchange(
   }
 }
 
-function requestText({ method, path, token, body = "", hook }: UnixRequest): string {
+function requestText({ method, path, token, body = "", hook, agent }: UnixRequest): string {
   const secret = token?.();
   const headers = [
     `${method} ${path} HTTP/1.1`,
@@ -118,6 +120,9 @@ function requestText({ method, path, token, body = "", hook }: UnixRequest): str
     `content-length: ${encoder.encode(body).length}`,
     ...(body === "" ? [] : ["content-type: application/json"]),
     ...(hook === undefined ? [] : [`${HOOK_HEADER}: ${hook}`]),
+    ...(agent === undefined
+      ? []
+      : [`${AGENT_HEADER}: ${encodeURIComponent(agent.toWellFormed())}`]),
     ...(secret === undefined ? [] : [`authorization: Bearer ${secret}`]),
   ];
   return `${headers.join("\r\n")}\r\n\r\n${body}`;

@@ -22,6 +22,9 @@ export const OWN_PEER: string = `${VERSION} ${PROTOCOL}`;
 /** Header of a request from a hook: `pre_start`, a space, UUID of the hook's process. */
 export const HOOK_HEADER = "procsup-hook";
 
+/** Header of a request over MCP: the name that its client gives itself, encoded like a part of a URL. */
+export const AGENT_HEADER = "procsup-agent";
+
 /** Version of the daemon. */
 export interface Peer {
   readonly version: string;

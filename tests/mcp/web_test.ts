@@ -2,9 +2,10 @@
 
 import { assertEquals, assertMatch } from "@std/assert";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { actorOf } from "../../src/auth/gatekeeper.ts";
 import { TOOL_NAMES } from "../../src/mcp/tool_names.ts";
 import { TestDaemon } from "../support/procsup.ts";
-import { use } from "./clients.ts";
+import { onStdio, use } from "./clients.ts";
 
 async function connect(url: string, token: string, query = ""): Promise<Client> {
   const client = new Client({ name: "test", version: "1" }, {
@@ -41,6 +42,34 @@ Deno.test("/mcp gives each role its tools", async () => {
     assertEquals((await use(client, "list_apps")).processes.length, 1);
     await client.close();
   }
+});
+
+Deno.test("the record names an agent and its token, over both transports", async () => {
+  await using daemon = await TestDaemon.start();
+  await daemon.startScript("app", "exec sleep 1000");
+  const { url } = await daemon.client.call("web_start", { listen: "127.0.0.1:0" });
+  const { token } = await daemon.client.call("token_create", { name: "ci", role: "operate" });
+  const remote = await connect(url, token);
+  await use(remote, "reload_app", { target: "app" });
+  await remote.close();
+  for (const mode of ["legacy", "auto"] as const) {
+    await using local = await onStdio(daemon.home, { mode });
+    await use(local.client, "reload_app", { target: "app" });
+  }
+  const releases = await daemon.client.call("releases", { target: "app" });
+  const expected = ["agent test (token ci)", "agent test (owner)", "agent test (owner)"];
+  assertEquals(releases.map(({ by }) => by), expected);
+  const { events } = await daemon.client.call("events", { target: "app", type: "asked" });
+  assertEquals(events.map(({ by }) => by), ["owner", ...expected]);
+});
+
+Deno.test("actorOf() lets no agent look like another sender", () => {
+  const names = ["x (owner)", "a\u202eb\n\u001b[2Jc", "n".repeat(99)];
+  assertEquals(names.map((agent) => actorOf({ account: "ci", agent })), [
+    "agent x owner (token ci)",
+    "agent ab c (token ci)",
+    `agent ${"n".repeat(40)}… (token ci)`,
+  ]);
 });
 
 Deno.test("/mcp rejects requests without a token, from another site or with another host name", async () => {

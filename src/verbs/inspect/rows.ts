@@ -47,7 +47,10 @@ const changeEvent = z.object({
     z.optional(z.enum(Object.keys(END_CAUSES) as [EndCause, ...EndCause[]])),
     "Why the last run ended; only of the first event after its end",
   ),
-  by: about(z.optional(z.string()), "Who asked, for `asked`: `owner`, or a token as `token ci`"),
+  by: about(
+    z.optional(z.string()),
+    "Who asked, for `asked`: `owner`, a token as `token ci`, or `agent NAME (token ci)`",
+  ),
   alert: about(z.optional(z.string()), "The condition of an `alert` or `alert_resolved`"),
 });
 
