@@ -89,6 +89,8 @@ const ROWS: Readonly<Record<string, Row>> = {
     "- compose stops a container before it starts the next one",
   ],
   "wait_ready ready_log ready_delay": inside(NO_PROBE),
+  notify: inside("NotifyAccess"),
+  watchdog: inside("WatchdogSec"),
   listen_timeout: ["startupProbe", "healthcheck.start_period", "Update.HealthyDeadline", NO_PROBE],
   health_check: [
     "= (through readinessProbe)",

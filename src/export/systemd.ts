@@ -93,7 +93,9 @@ function service(app: App): UnitFile {
       ],
       Service: [
         // systemd waits for the end of a job.
-        ["Type", endsByItself(config) ? "oneshot" : "exec"],
+        ["Type", endsByItself(config) ? "oneshot" : waitsForNotice(config) ? "notify" : "exec"],
+        ["NotifyAccess", config.notify || config.watchdogMs ? "all" : undefined],
+        ["WatchdogSec", config.watchdogMs === undefined ? undefined : seconds(config.watchdogMs)],
         ["TimeoutStartSec", startLimit(config)],
         ...program(app),
         ...variables,
@@ -105,6 +107,12 @@ function service(app: App): UnitFile {
       ...(config.cron === undefined && { Install: install(app) }),
     },
   };
+}
+
+/** Whether systemd waits for `READY=1`, too. An app that is not asked for it may use our ready file. */
+function waitsForNotice({ notify, waitReady, readyLog, readyDelayMs, healthCheck }: ProcessConfig) {
+  return notify === true && waitReady &&
+    [readyLog, readyDelayMs, healthCheck].every((other) => other === undefined);
 }
 
 /** The target starts the enabled units. */

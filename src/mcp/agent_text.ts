@@ -38,7 +38,7 @@ export function safeText(text: string): string {
  */
 const APP_TEXT: ReadonlySet<string> = new Set([
   ...["line", "last_output", "error_line", "output", "message"],
-  ...["reason", "reasons", "last_reason", "error", "errors"],
+  ...["reason", "reasons", "last_reason", "status_text", "error", "errors"],
 ]);
 
 /** Data for an agent. */

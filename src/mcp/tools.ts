@@ -314,7 +314,7 @@ function defaults(): ReadonlyMap<string, string> {
 
 /** State and usage, plus unusual values. */
 function briefProcess(process: ProcessJson): Record<string, unknown> {
-  const { name, state, pid, uptime, restarts, ready, health, last_reason } = process;
+  const { name, state, pid, uptime, restarts, ready, health, last_reason, status_text } = process;
   const { cpu_percent, memory_bytes } = process;
   const minutes = Math.floor(uptime / 60e9);
   return {
@@ -324,6 +324,7 @@ function briefProcess(process: ProcessJson): Record<string, unknown> {
     ...restarts > 0 && { restarts },
     ...pid !== 0 && !ready && { ready },
     ...health === "unhealthy" && { health },
+    ...status_text !== undefined && { status_text },
     ...state !== "running" && last_reason !== "" && { last_reason },
   };
 }

@@ -90,6 +90,10 @@ export interface ProcessConfig {
   readonly readyLog?: string;
   /** Ready after this time. */
   readonly readyDelayMs?: number;
+  /** Set NOTIFY_SOCKET: the app reports its state by sd_notify. Default: with watchdog, and with wait_ready unless ready_log, ready_delay or health_check decides. */
+  readonly notify?: boolean;
+  /** End and restart an app that does not send WATCHDOG=1 for this time. The app gets WATCHDOG_USEC and WATCHDOG_PID. It is ended by SIGABRT. */
+  readonly watchdogMs?: number;
   /** Checks while it runs. */
   readonly healthCheck?: HealthCheckConfig;
   /** Run on a schedule instead of keeping it up. */

@@ -138,6 +138,8 @@ export interface ProcessInfo extends Usage {
   readonly lastReason: string;
   /** What happened to its logs during this run, if something did. */
   readonly logProblem?: string;
+  /** What the app itself says about its state, by `STATUS=` of sd_notify(3). */
+  readonly statusText?: string;
   /** Milliseconds since the start; 0 while nothing runs. */
   readonly uptimeMs: number;
   /** Words that `tag:WORD` targets address. */
@@ -197,6 +199,7 @@ export const END_CAUSES: Readonly<Record<EndCause, string>> = {
   oom: "The kernel killed it for lack of memory.",
   exit: "It ended by itself with a success code.",
   unready: "It did not become ready in time.",
+  watchdog: "It did not answer its `watchdog` in time, or did not end after it said that it would.",
   memory: "It used more memory than `max_memory`.",
   age: "It reached `max_age`.",
   health: "Its health checks failed.",
@@ -212,6 +215,7 @@ export type EndCause =
   | "oom"
   | "exit"
   | "unready"
+  | "watchdog"
   | "memory"
   | "age"
   | "health"

@@ -724,6 +724,20 @@ export const PROCESS_KEYS: KeyTable = {
       flag: { value: "REGEX", help: "ready when a line of its output matches" },
     },
     ready_delay: { type: "duration", help: "Ready after this time" },
+    notify: {
+      type: "boolean",
+      help: "Set NOTIFY_SOCKET: the app reports its state by sd_notify",
+      note:
+        "Default: with watchdog, and with wait_ready unless ready_log, ready_delay or health_check decides.",
+      flag: {},
+    },
+    watchdog: {
+      type: "duration",
+      least: "1ms",
+      help: "End and restart an app that does not send WATCHDOG=1 for this time",
+      note: "The app gets WATCHDOG_USEC and WATCHDOG_PID. It is ended by SIGABRT.",
+      flag: {},
+    },
     health_check: { ...HEALTH_CHECK, help: "Checks while it runs" },
   }),
   ...group("Jobs", {

@@ -27,6 +27,8 @@ export interface Run {
   readonly user?: number;
   /** Sizes of both logs at the launch: the run's own output starts there. */
   readonly outputFrom?: readonly [number, number];
+  /** True if it has a notify socket. */
+  readonly notify?: true;
   /** Its log files that are not in the home. */
   readonly logs?: LogPaths;
   /** Checksums of what its env_file and the files of its secrets set, by key. */
@@ -39,9 +41,9 @@ export interface Run {
 
 /**
  * Why a process that should run is being stopped: a user restarts it, it did not become ready in
- * time, or it is replaced because it is unhealthy, too large or too old.
+ * time or hangs, or it is replaced because it is unhealthy, too large or too old.
  */
-type StopCause = "asked" | "unready" | "recycled";
+type StopCause = "asked" | "failed" | "recycled";
 
 /** A hook that completes a restart or a reload. */
 export type RestartHook = Extract<HookName, "postRestart" | "postReload">;
@@ -89,7 +91,7 @@ export interface Snapshot {
   /** Requests that replace the run, in order. The first is under way. */
   readonly requests: readonly ReplaceRequest[];
   /** What is done for the first request; see `transition_requests.ts`. */
-  readonly requestStep: "before" | "signal" | "proof" | "successor" | null;
+  readonly requestStep: "before" | "signal" | "proof" | "reloading" | "successor" | null;
   /** Why the last request was not carried out; null if it was. */
   readonly requestFailed: RequestFailure | null;
   /** The generation of its configuration: its next launch uses that. */
@@ -206,8 +208,13 @@ export type Input =
     readonly request: ReplaceRequest;
     readonly isSent: boolean;
   }
-  /** The app has survived its reload signal. */
+  /** The app has survived its reload signal, or takes too long to reload. */
   | { readonly type: "proof_over"; readonly request: ReplaceRequest }
+  /** The app says that it reloads itself, and that it has. */
+  | { readonly type: "reloading"; readonly attempt: number }
+  | { readonly type: "reloaded"; readonly attempt: number }
+  /** The app hangs, by its watchdog. */
+  | { readonly type: "hung"; readonly attempt: number; readonly reason: string }
   /** Recorded before the process is spawned. */
   | { readonly type: "launching"; readonly attempt: number; readonly run: Run }
   | {
@@ -314,6 +321,8 @@ export type Effect =
   | {
     readonly type: "terminate";
     readonly timeoutMs: number;
+    /** In place of the configured one. */
+    readonly signal?: SignalName;
     /** An earlier daemon has run the hooks and sent the signal: only wait. */
     readonly isSignalled?: true;
   }
@@ -331,7 +340,7 @@ export type Effect =
     readonly request: ReplaceRequest;
     readonly signal: SignalName;
   }
-  /** Posts `proof_over` after `ms`. */
+  /** Posts `proof_over` after `ms`, instead of an earlier one. */
   | { readonly type: "arm_proof"; readonly request: ReplaceRequest; readonly ms: number }
   /** Launches a second run; then posts `replaced` or `successor_failed`. */
   | { readonly type: "launch_successor"; readonly request: ReplaceRequest }

@@ -52,6 +52,7 @@ import {
   running,
   type Step,
   stopDesired,
+  terminate,
   terminated,
   upAgain,
   wantsReadiness,
@@ -141,11 +142,11 @@ const TABLE: Readonly<Record<ProcessState, Row>> = {
         ? [{ ...now, state: "errored", run: null, pid: 0, lastReason: reason }, []]
         : refused(now, { reason, ...lack }, policy),
     became_ready: (now, _, policy) => running(now, policy),
-    ready_timed_out: (now, input, policy) =>
-      endFor("unready", "unready", now, input.reason, policy),
+    ready_timed_out: (now, input, policy) => endFor("failed", "unready", now, input.reason, policy),
   },
   running: {
     ...ALIVE,
+    hung: (now, input, policy) => endFor("failed", "watchdog", now, input.reason, policy),
   },
   stopping: {
     pid_known: ALIVE.pid_known!,
@@ -181,7 +182,7 @@ const TABLE: Readonly<Record<ProcessState, Row>> = {
 /** The rest of a stop that an earlier daemon began, when the run has this age. */
 function restOfStop(now: Snapshot, ageMs: number, policy: Policy): Effect {
   const timeoutMs = now.stopTimeoutMs ?? policy.stopTimeoutMs;
-  if (now.signalledAt === null) return { type: "terminate", timeoutMs };
+  if (now.signalledAt === null) return terminate(now, timeoutMs);
   // By the age of the run: the clock may have been set since.
   const waitedMs = Math.max(0, ageMs - (now.signalledAt - (now.startedAt ?? now.signalledAt)));
   return { type: "terminate", timeoutMs: Math.max(0, timeoutMs - waitedMs), isSignalled: true };
@@ -232,8 +233,11 @@ function stepOf(now: Snapshot, input: Input, policies: Policies): Step {
       return recovered(now, input, policies);
     case "exited":
       return afterExit(byState(now, input, policy), policies);
+    case "hung":
     case "stop_requested": {
-      const [free, effects] = abandoned(now, "it was stopped meanwhile");
+      const isHung = input.type === "hung";
+      if (isHung && now.state !== "running") return [now, []];
+      const [free, effects] = abandoned(now, isHung ? input.reason : "it was stopped meanwhile");
       const [next, more] = byState(free, input, policy);
       return [next, [...effects, ...more]];
     }

@@ -4,13 +4,15 @@
  *
  * - `before`    the hook `pre_restart` or `pre_reload` runs
  * - `signal`    the app gets its reload signal
- * - `proof`     the app must survive its reload signal for `min_uptime`
+ * - `proof`     the app must survive its reload signal for `min_uptime`, unless it says that it reloads
+ * - `reloading` the app has said that it reloads, and must say within `listen_timeout` that it is ready
  * - `successor` a second run starts beside the current one, and takes over once it is up
  *
- * In the last three the process is `running`. Without overlap or a reload signal, a request is
+ * In the last four the process is `running`. Without overlap or a reload signal, a request is
  * carried out once the run is left: the states `stopping` and `starting` do the rest.
  */
 
+import { formatDuration } from "./duration.ts";
 import type { HookName } from "./process_config.ts";
 import type {
   Effect,
@@ -186,11 +188,25 @@ export const REQUEST_CELLS: {
   reload_signalled: (now, { request, isSent }, policies) => {
     if (!isAt("signal", now, request)) return [now, []];
     if (!isSent) return over(now, NOT_RUNNING, policies);
-    if (!request.proof) return reloadedItself(now, request, policies);
-    return [{ ...now, requestStep: "proof" }, [proof(now, request, policies)]];
+    // It may say that it reloads, and later that it has.
+    if (!request.proof && !now.run?.notify) return reloadedItself(now, request, policies);
+    return armed({ ...now, requestStep: "proof" }, request, policies);
   },
-  proof_over: (now, { request }, policies) =>
-    isAt("proof", now, request) ? reloadedItself(now, request, policies) : [now, []],
+  proof_over: (now, { request }, policies) => {
+    if (isAt("proof", now, request)) return reloadedItself(now, request, policies);
+    if (!isAt("reloading", now, request)) return [now, []];
+    const limit = formatDuration(policies(targetOf(request, now)).listenTimeoutMs);
+    const why = `it has not said READY=1 within ${limit} after RELOADING=1`;
+    return over(now, { code: "start_failed", why }, policies);
+  },
+  reloading: (now, _, policies) =>
+    now.requestStep === "proof"
+      ? armed({ ...now, requestStep: "reloading" }, now.requests[0]!, policies)
+      : [now, []],
+  reloaded: (now, _, policies) =>
+    now.requestStep === "reloading"
+      ? after([{ type: "abandon" }], reloadedItself(now, now.requests[0]!, policies))
+      : [now, []],
   successor_launching: (now, { request, run }) =>
     isAt("successor", now, request) ? [{ ...now, successor: run }, []] : [now, []],
   successor_failed: (now, { request, failure }, policies) => {
@@ -206,8 +222,11 @@ function isAt(step: Snapshot["requestStep"], now: Snapshot, request: ReplaceRequ
   return now.requestStep === step && now.requests[0] === request;
 }
 
-function proof(now: Snapshot, request: ReplaceRequest, policies: Policies): Effect {
-  return { type: "arm_proof", request, ms: policies(targetOf(request, now)).minUptimeMs };
+/** How long the step takes at most. */
+function armed(now: Snapshot, request: ReplaceRequest, policies: Policies): Step {
+  const { minUptimeMs, listenTimeoutMs } = policies(targetOf(request, now));
+  const ms = now.requestStep === "proof" ? minUptimeMs : listenTimeoutMs;
+  return [now, [{ type: "arm_proof", request, ms }]];
 }
 
 /** The app has had its reload signal, and has survived it. */
@@ -271,6 +290,8 @@ export function resumed(step: Step, policies: Policies): Step {
   if (requestStep === null) return after(effects, begun(now, policies));
   if (requestStep === "before") return [now, [...effects, hookBefore(request)]];
   if (now.state !== "running") return afterExit(step, policies);
-  if (requestStep === "proof") return [now, [...effects, proof(now, request, policies)]];
+  if (requestStep === "proof" || requestStep === "reloading") {
+    return after(effects, armed(now, request, policies));
+  }
   return after(effects, carriedOut(now, request, policies));
 }

@@ -29,6 +29,7 @@ export type Policy = Pick<
   | "hooks"
   | "overlap"
   | "reloadSignal"
+  | "listenTimeoutMs"
 >;
 
 /** The next snapshot, and the effects to perform. */
@@ -81,7 +82,15 @@ export function endFor(
   policy: Policy,
 ): Step {
   const next: Snapshot = { ...now, state: "stopping", stopCause, endCause, lastReason: reason };
-  return [next, [{ type: "terminate", timeoutMs: policy.stopTimeoutMs }]];
+  return [next, [terminate(next, policy.stopTimeoutMs)]];
+}
+
+/** A hanging app is to leave a core dump, as under systemd. */
+export function terminate(
+  { endCause }: Pick<Snapshot, "endCause">,
+  timeoutMs: number,
+): Extract<Effect, { type: "terminate" }> {
+  return { type: "terminate", timeoutMs, ...endCause === "watchdog" && { signal: "SIGABRT" } };
 }
 
 /** What a user's start, restart or reload forgets. */
@@ -177,7 +186,7 @@ function afterwards(
 ): Step {
   if (desired === "down") return [{ ...over, state: "stopped" }, []];
   // Its end is an event now.
-  if (stopCause === "unready") return failed({ ...over, endCause: null }, input, policy, []);
+  if (stopCause === "failed") return failed({ ...over, endCause: null }, input, policy, []);
   if (stopCause === "recycled") return recycled(over, policy);
   return freshStart(over, lastReason, policy, over.hookOnceUp);
 }

@@ -119,7 +119,7 @@ export function notifyService(socket: string, state: string): Notified {
 }
 
 /** `struct sockaddr_un` of Linux; undefined for an invalid address. */
-function socketAddress(socket: string): Uint8Array<ArrayBuffer> | undefined {
+export function socketAddress(socket: string): Uint8Array<ArrayBuffer> | undefined {
   const path = new TextEncoder().encode(socket);
   if (!/^[/@]./.test(socket) || path.length > MAX_PATH) return undefined;
   const abstract = socket.startsWith("@");

@@ -7,6 +7,7 @@ import { Launcher } from "./launch/launcher.ts";
 import { cleanUpOrphans, isInGroup, terminateRun, wrapperAlive } from "./scan/process_group.ts";
 import type { HomePaths } from "./files/paths.ts";
 import { connectToRun } from "./launch/run_connection.ts";
+import { NoticeLog } from "./launch/notice_log.ts";
 import { ReadyFiles, RunFiles } from "./launch/run_files.ts";
 import { sendSignal } from "./scan/signals.ts";
 import { inheritedEnvironment } from "./launch/inherited_environment.ts";
@@ -35,6 +36,7 @@ export function systemWorld(
   const ready = new ReadyFiles(files);
   const launches = new LaunchThrottle(`${paths.home}/sock.turn`);
   const memory = new MemoryGuard(clock);
+  const notices = new Map<string, NoticeLog>();
   const world: World = {
     clock,
     random: Math.random,
@@ -53,11 +55,27 @@ export function systemWorld(
     exitOf: (runId) => launcher.exitOf(runId),
     readyFile: (runId, user) => ready.path(runId, user),
     whenReady: (runId, act) => ready.when(runId, act),
+    notifySocket: (runId, forOther) => ready.socketPath(runId, forOther),
+    notices: (run) => {
+      if (!run.notify) return undefined;
+      const known = notices.get(run.runId);
+      if (known !== undefined) return known;
+      const log = new NoticeLog(
+        files,
+        run.runId,
+        ready.socketPath(run.runId, run.user !== undefined),
+      );
+      notices.set(run.runId, log);
+      return log;
+    },
     limitMemory: (run, bytes, exceeded) => memory.limit(run, bytes, exceeded),
     connect: connectToRun,
     forget: (runId) => {
-      launcher.forget(runId);
+      notices.get(runId)?.close();
+      notices.delete(runId);
+      // Its socket goes before the files of its run.
       ready.forget(runId);
+      launcher.forget(runId);
     },
     // While the wrapper lives, the app's pid cannot be reused: only the wrapper can reap it.
     signal: (run, pid, signal) =>

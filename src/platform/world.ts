@@ -14,6 +14,7 @@ import type {
   TerminationResult,
 } from "./scan/process_group.ts";
 import type { RunTarget } from "./launch/run_connection.ts";
+import type { NoticeSource } from "./launch/notice_log.ts";
 import type { ReadyUser } from "./launch/run_files.ts";
 import type { SharedSockets } from "./sockets/sockets.ts";
 
@@ -54,6 +55,10 @@ export interface World {
   readyFile(runId: string, user?: ReadyUser): string;
   /** Calls `act` when the app has written it. Returns a cancel function. */
   whenReady(runId: string, act: () => void): Cancel;
+  /** Path for the notify socket of a run. */
+  notifySocket(runId: string, forOther: boolean): string;
+  /** What a run with a notify socket reports; undefined without one. */
+  notices(run: Run): NoticeSource | undefined;
   /** Calls `exceeded` at each check that finds more memory in use. Returns a cancel function. */
   limitMemory(run: Run, bytes: number, exceeded: (bytes: number) => void): Cancel;
   /** Connects to a run, and to no other process. Throws `NotTheRun` if that is not possible. */

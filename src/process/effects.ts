@@ -95,6 +95,7 @@ export class Effects {
       case "arm_proof": {
         const { request, ms } = effect;
         const over = () => this.#process.post({ type: "proof_over", request });
+        this.#cancelProof?.();
         this.#cancelProof = this.#world.clock.after(ms, over);
         return;
       }

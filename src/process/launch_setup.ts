@@ -7,6 +7,7 @@ import { cgroups } from "../platform/scan/cgroup.ts";
 import { type OtherUser, otherUserProblem, systemProgram } from "../platform/users/as_user.ts";
 import { wantsReadiness } from "../model/transition_steps.ts";
 import type { LaunchSetup } from "../platform/launch/launcher.ts";
+import { notifyProblem } from "../platform/launch/notify_socket.ts";
 import type { PreloadVariable } from "../platform/sockets/sockets_node.ts";
 import {
   foreign,
@@ -27,7 +28,10 @@ type SetupConfig =
     "umask" | "nice" | "limits" | "sockets" | "hooks" | "tty" | "log" | "stopSignal"
   >;
 
-type ReadyConfig = Pick<ProcessConfig, "waitReady" | "readyLog" | "readyDelayMs" | "healthCheck">;
+type ReadyConfig = Pick<
+  ProcessConfig,
+  "waitReady" | "readyLog" | "readyDelayMs" | "healthCheck" | "notify" | "watchdogMs"
+>;
 
 /** Variables that make runtimes, and programs that start Node, load the preload. */
 const PRELOADING: Readonly<Record<string, PreloadVariable>> = {
@@ -51,6 +55,7 @@ export function launchSetup(config: SetupConfig, runtime: string): LaunchSetup {
   checkLimits(config);
   checkRootHooks(config);
   checkTerminal(config);
+  checkNotify(config);
   const shell = [`umask ${config.umask}`, ...ulimitLines(config.limits)];
   const sockets = sharedSockets(config);
   const preload = saysReady(config)
@@ -82,6 +87,32 @@ export function sharedSockets(
 export function saysReady(config: ReadyConfig): boolean {
   return wantsReadiness(config) && config.readyLog === undefined &&
     config.readyDelayMs === undefined && config.healthCheck === undefined;
+}
+
+/** Whether the app gets a notify socket. */
+export function getsNotifySocket(config: NotifyConfig): boolean {
+  const isWanted = config.notify ?? (config.watchdogMs !== undefined || saysReady(config));
+  return isWanted && notifyLack(config) === undefined;
+}
+
+type NotifyConfig = ReadyConfig & Pick<ProcessConfig, "name" | "sockets" | "tty">;
+
+/** Throws `invalid_config` for a notify socket that is asked for and cannot be given. */
+export function checkNotify(config: NotifyConfig): void {
+  const { name, notify, watchdogMs } = config;
+  if (watchdogMs !== undefined && notify === false) {
+    refuseStart(name, "watchdog needs notify, which is false");
+  }
+  if (!notify && watchdogMs === undefined) return;
+  const lack = notifyLack(config);
+  if (lack !== undefined) refuseStart(name, `${notify ? "notify" : "watchdog"} ${lack}`);
+}
+
+/** The launch wrapper can name descriptors up to 9, and uses 9 itself for a terminal. */
+function notifyLack({ sockets, tty }: NotifyConfig): string | undefined {
+  const most = tty ? MAX_SOCKETS_WITH_TTY - 2 : MAX_SOCKETS_WITH_TTY;
+  if (sockets.length > most) return `allows at most ${most} sockets`;
+  return notifyProblem();
 }
 
 type WithSockets = Pick<ProcessConfig, "name" | "sockets">;

@@ -71,6 +71,7 @@ export class ManagedProcess extends ProcessActor {
       nextRestartAt: dateOrNull(now.nextRestartAt),
       lastReason: now.lastReason,
       ...(now.logTrouble !== null && { logProblem: LOG_TROUBLES[now.logTrouble] }),
+      ...(this.run.statusText !== "" && { statusText: this.run.statusText }),
       uptimeMs: this.run.uptimeMs,
       tags: this.config.tags,
       config: this.config,

@@ -1,4 +1,4 @@
-/** Waits until a run is ready: by a line of its output, by a delay, or by its ready file. */
+/** Waits until a run is ready: by a line of its output, by a delay, or by what its app says. */
 
 import { LogEntries } from "../logs/read/log_entries.ts";
 import { lineFilter } from "../logs/read/log_filter.ts";
@@ -7,6 +7,7 @@ import { formatDuration } from "../model/duration.ts";
 import { messageOf } from "../model/errors.ts";
 import { isReadyByHealth } from "../model/transition_steps.ts";
 import type { Cancel } from "../platform/clock.ts";
+import { saysReady } from "./launch_setup.ts";
 import type { Monitor, RunView } from "./run_view.ts";
 
 /**
@@ -30,12 +31,24 @@ export function awaitReadiness(process: RunView): Monitor {
     cancels.push(world.clock.after(left, ready));
     return { stop };
   }
-  cancels.push(world.clock.after(config.listenTimeoutMs, late));
+  let dueAt = world.clock.steady() + config.listenTimeoutMs;
+  let cancelLate = world.clock.after(config.listenTimeoutMs, late);
+  cancels.push(() => cancelLate());
+  const notices = world.notices(process.run);
+  const cancelListening = notices?.listen((notice) => {
+    if (notice.type === "ready" && saysReady(config)) ready();
+    if (notice.type !== "extend" || world.clock.steady() + notice.ms <= dueAt) return;
+    dueAt = world.clock.steady() + notice.ms;
+    cancelLate();
+    cancelLate = world.clock.after(notice.ms, late);
+  });
+  cancels.push(() => cancelListening?.());
   if (config.readyLog !== undefined) {
     const watch = new LineWatch(process, config.readyLog, ready);
     cancels.push(() => watch.stop());
   } else if (config.healthCheck === undefined) {
     cancels.push(world.whenReady(process.run.runId, ready));
+    if (notices?.now.isReady) ready();
   }
   // Otherwise the first successful health check makes it ready.
   return { stop };
@@ -55,7 +68,7 @@ export function readySign({ readyLog, readyDelayMs, healthCheck }: RunView["conf
   if (readyDelayMs !== undefined) return `its ready_delay of ${formatDuration(readyDelayMs)}`;
   if (readyLog !== undefined) return `a line of output that matches ${JSON.stringify(readyLog)}`;
   if (healthCheck !== undefined) return `its ${healthCheck.type} health check`;
-  return "READY=1 in $PROCSUP_READY_FILE";
+  return "READY=1, by sd_notify or in $PROCSUP_READY_FILE";
 }
 
 const POLL_MS = 50;

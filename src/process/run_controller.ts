@@ -71,6 +71,12 @@ export class RunController {
     return this.#monitors?.record ?? UNKNOWN_HEALTH;
   }
 
+  /** What the app itself says about its state; empty if nothing. */
+  get statusText(): string {
+    const { run } = this.#process.snapshot;
+    return run === null ? "" : this.#world.notices(run)?.now.status ?? "";
+  }
+
   /** Whether the current run is proven; see `proof()`. */
   proof(signal: AbortSignal): Promise<string | undefined> {
     return proof({
@@ -242,7 +248,7 @@ export class RunController {
   async #endAll(
     attempt: number,
     end: RunEnd,
-    { isSignalled }: TerminateEffect,
+    { isSignalled, signal }: TerminateEffect,
   ): Promise<void> {
     const child = this.#child;
     const { clock } = this.#world;
@@ -252,7 +258,8 @@ export class RunController {
       if (!isSignalled && !end.impatient.aborted) {
         await this.#hooks.run("preStop", { signal: end.impatient });
       }
-      ended = await end.terminate(child, this.#process.config, {
+      const { config } = this.#process;
+      ended = await end.terminate(child, signal ? { ...config, stopSignal: signal } : config, {
         isSignalled,
         signalled: () => this.#process.post({ type: "signalled", attempt, at: clock.now() }),
       });

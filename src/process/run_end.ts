@@ -60,6 +60,12 @@ export class RunEnd {
     this.#deadline = Math.min(this.#deadline, this.#world.clock.steady() + graceMs);
   }
 
+  /** The app asks for more time, at least this much from now. */
+  extend(ms: number): void {
+    if (this.#deadline === undefined || this.#graceMs === 0) return;
+    this.#deadline = Math.max(this.#deadline, this.#world.clock.steady() + ms);
+  }
+
   /** Aborted when the pre_stop hook must be cut short. */
   get impatient(): AbortSignal {
     return this.#impatient.signal;
@@ -82,6 +88,12 @@ export class RunEnd {
     // Until the pid is known, the app's process is a shell, which would ignore the signal.
     await this.#within(PID_PATIENCE_MS, Promise.race([child.pid, child.exited]));
     this.#deadline = this.#world.clock.steady() + this.#graceMs;
+    const notices = this.#world.notices(child.run);
+    using _ = {
+      [Symbol.dispose]: notices?.listen((notice) => {
+        if (notice.type === "extend") this.extend(notice.ms);
+      }) ?? (() => {}),
+    };
     for (;;) {
       try {
         const { killed, left, listening = [] } = await this.#world.terminate(

@@ -5,6 +5,7 @@ import { formatSize, humanBytes } from "../model/size.ts";
 import { wantsReadiness } from "../model/transition_steps.ts";
 import type { Monitor, RunView } from "./run_view.ts";
 import { HealthMonitor } from "./health_monitor.ts";
+import { NotifyMonitor } from "./notify_monitor.ts";
 import { awaitReadiness } from "./readiness.ts";
 
 /**
@@ -19,6 +20,10 @@ export const MONITORS: Readonly<Record<string, (process: RunView) => Monitor | u
   healthCheck: (process) => {
     const { healthCheck } = process.config;
     return healthCheck && new HealthMonitor(process, healthCheck);
+  },
+  notify: (process) => {
+    const notices = process.world.notices(process.run);
+    return notices && new NotifyMonitor(process, notices);
   },
   maxAge: (process) => {
     const { maxAgeMs } = process.config;

@@ -4,16 +4,18 @@ import { logFiles, prepareLogFiles } from "../logs/write/log_files.ts";
 import { logEnd } from "../logs/read/log_position.ts";
 import { ifPossible, messageOf, ProcsupError } from "../model/errors.ts";
 import { logPaths } from "../model/log_paths.ts";
+import type { ProcessConfig } from "../model/process_config.ts";
 import type { Run, Snapshot } from "../model/process_state.ts";
 import { basename, resolve } from "@std/path";
 import type { OtherUser } from "../platform/users/as_user.ts";
 import { headOfProgram } from "../platform/files/foreign_file.ts";
+import { notifyPathProblem } from "../platform/launch/notify_socket.ts";
 import type { Child, LaunchSetup } from "../platform/launch/launcher.ts";
 import { commandLine } from "../runtimes/command_line.ts";
 import type { Versions } from "../runtimes/programs.ts";
 import { appUser } from "../platform/users/app_user.ts";
 import { appEnvironment, fileContents } from "./environment.ts";
-import { launchSetup, saysReady } from "./launch_setup.ts";
+import { getsNotifySocket, launchSetup, saysReady } from "./launch_setup.ts";
 import type { ProcessActor } from "./process_actor.ts";
 import type { World } from "../platform/world.ts";
 
@@ -90,7 +92,9 @@ export function spawnRun(
   const endOf = (log: string) => unwritten.has(log) ? 0 : logEnd(log);
   const outputFrom = [endOf(files.stdout), endOf(files.stderr)] as const;
   const { argv, cwd, setup } = plan;
+  const notify = notifySocket(process.config, world, runId, setup);
   const more = {
+    ...(notify !== undefined && { notify: true as const }),
     generation: process.generation,
     outputFrom,
     ...(Object.keys(contents).length > 0 && { contents }),
@@ -98,9 +102,13 @@ export function spawnRun(
     ...(process.config.log.stdout ?? process.config.log.stderr ? { logs } : {}),
   };
   intend({ runId, wrapperPid: 0, wrapperStart: "", bootId: world.bootId, ...more });
-  const env = saysReady(process.config)
-    ? { ...plan.env, PROCSUP_READY_FILE: readyFile(world, runId, setup) }
-    : plan.env;
+  const { watchdogMs } = process.config;
+  const env = {
+    ...plan.env,
+    ...saysReady(process.config) && { PROCSUP_READY_FILE: readyFile(world, runId, setup) },
+    ...notify !== undefined && { NOTIFY_SOCKET: notify },
+    ...watchdogMs !== undefined && { WATCHDOG_USEC: String(Math.round(watchdogMs * 1000)) },
+  };
   const child = world.launch({
     ...{ runId, name: process.name, argv, cwd, env },
     stdout: files.stdout,
@@ -108,6 +116,7 @@ export function spawnRun(
     piped: usesPipes(process, argv, setup.user),
     stdin: process.config.stdin ?? world.stdin,
     tty: process.config.tty,
+    notify,
     setup,
   });
   const run = { ...child.run, ...more };
@@ -145,6 +154,21 @@ function usesPipes(
     const text = ifPossible(() => headOfProgram(resolve(cwd, file), SCRIPT_BYTES, user));
     return text !== undefined && !text.includes("\0") && OWN_OUTPUT.test(text);
   });
+}
+
+/** Path for the notify socket, if the app gets one. Throws `start_failed` if that is too long. */
+function notifySocket(
+  config: ProcessConfig,
+  world: World,
+  runId: string,
+  { user }: LaunchSetup,
+): string | undefined {
+  if (!getsNotifySocket(config)) return undefined;
+  const path = world.notifySocket(runId, user !== undefined);
+  const problem = notifyPathProblem(path);
+  if (problem === undefined) return path;
+  if (!config.notify && config.watchdogMs === undefined) return undefined;
+  throw new ProcsupError("start_failed", `${config.notify ? "notify" : "watchdog"} ${problem}`);
 }
 
 function readyFile(world: World, runId: string, { user }: LaunchSetup): string {

@@ -46,6 +46,7 @@ export function processJson(info: ProcessInfo): ProcessJson {
     next_restart_at: isoOrNull(info.nextRestartAt),
     last_reason: info.lastReason,
     ...(info.logProblem !== undefined && { log_problem: info.logProblem }),
+    ...(info.statusText !== undefined && { status_text: info.statusText }),
     last_exit: info.lastExit === null ? null : exitJson(info.lastExit),
   };
 }

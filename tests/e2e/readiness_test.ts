@@ -182,7 +182,7 @@ Deno.test("a first start that times out fails and leaves nothing running", async
   const error = await assertRejects(start, ProcsupError);
   assertEquals([error.code, error.message], [
     "start_failed",
-    'Cannot start "app": not ready within 300ms: waited for READY=1 in $PROCSUP_READY_FILE',
+    'Cannot start "app": not ready within 300ms: waited for READY=1, by sd_notify or in $PROCSUP_READY_FILE',
   ]);
   const { state, ready, restarts } = test.info("app");
   assertEquals([state, ready, restarts], ["crashed", false, 0]);

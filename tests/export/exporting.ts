@@ -88,6 +88,8 @@ export const SAMPLES: Readonly<Record<string, unknown>> = {
   listen_timeout: "95s",
   ready_log: "listening",
   ready_delay: "3s",
+  notify: true,
+  watchdog: "30s",
   health_check: { type: "tcp", tcp_endpoint: "127.0.0.1:8080" },
   alerts: ["cpu > 80%"],
   uid: "nobody",

@@ -23,6 +23,7 @@ export function policy(changes: Partial<Policy> = {}): Policy {
     minUptimeMs: 1000,
     successExitCodes: [0],
     stopTimeoutMs: 5000,
+    listenTimeoutMs: 30_000,
     dependsOn: {},
     waitReady: false,
     hooks: {},

@@ -57,6 +57,9 @@ export const STEPS = [
   "dependency fails",
   "fail",
   "succeed",
+  "reloads",
+  "has reloaded",
+  "hangs",
   "terminated",
   "delay over",
   "daemon dies",
@@ -148,6 +151,12 @@ export class SmallWorld {
         return this.#pass("unready", readyTimedOut);
       case "recycle":
         return this.#tell(recycle);
+      case "reloads":
+        return this.#tell((attempt) => ({ type: "reloading", attempt }));
+      case "has reloaded":
+        return this.#tell((attempt) => ({ type: "reloaded", attempt }));
+      case "hangs":
+        return this.#tell((attempt) => ({ type: "hung", attempt, reason: "no WATCHDOG=1" }));
       case "dependencies met":
         return this.#pass("depending", dependenciesMet);
       case "dependency fails":

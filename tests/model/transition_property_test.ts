@@ -35,6 +35,7 @@ const policies: fc.Arbitrary<Policy> = fc.record({
   minUptimeMs: fc.nat(2000),
   successExitCodes: fc.constantFrom([0], [], [0, 1]),
   stopTimeoutMs: fc.nat(10_000),
+  listenTimeoutMs: fc.nat(10_000),
   dependsOn: fc.constantFrom<Policy["dependsOn"]>({}, { db: "ready" }),
   waitReady: fc.boolean(),
   hooks: fc.constantFrom<Policy["hooks"]>(

@@ -64,7 +64,7 @@ Deno.test("transition() terminates a run that is not ready in time, and the poli
     assertEquals([late.now.state, late.now.desired, late.now.stopCause], [
       "stopping",
       "up",
-      "unready",
+      "failed",
     ]);
     assertEquals(late.effects, [{ type: "terminate", timeoutMs: 5000 }]);
     const { now, effects } = play(late.now, [terminated(1)], rules);

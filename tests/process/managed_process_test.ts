@@ -209,7 +209,7 @@ Deno.test("start() waits for readiness and fails with the reason when it times o
   lone.world.clock.advance(3000);
   assertEquals(
     (await failure).message,
-    'Cannot start "app": not ready within 3s: waited for READY=1 in $PROCSUP_READY_FILE',
+    'Cannot start "app": not ready within 3s: waited for READY=1, by sd_notify or in $PROCSUP_READY_FILE',
   );
   assertEquals([lone.state, lone.world.child.alive], ["waiting", false]);
 });
@@ -285,7 +285,7 @@ Deno.test("an adopted app that was not ready has only the rest of its listen_tim
   await waitFor(() => lone.state === "waiting");
   assertEquals(
     lone.process.snapshot.lastReason,
-    "not ready within 3s: waited for READY=1 in $PROCSUP_READY_FILE",
+    "not ready within 3s: waited for READY=1, by sd_notify or in $PROCSUP_READY_FILE",
   );
 });
 

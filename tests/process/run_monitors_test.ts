@@ -25,6 +25,10 @@ const CASES: Readonly<Record<keyof typeof MONITORS, Case>> = {
     config: { health_check: { type: "command", command: "exit 1", retries: 1 } },
     act: () => {},
   },
+  notify: {
+    config: { watchdog: "30s", restart_delay: "0s" },
+    act: ({ world }) => world.clock.advance(30_000),
+  },
   maxAge: {
     config: { max_age: "1h" },
     act: ({ world }) => world.clock.advance(3_600_000),
@@ -57,7 +61,10 @@ for (const [name, { config, act, before = "running" }] of Object.entries(CASES))
   }
 }
 
-const RUN = { runId: "run", wrapperPid: 1000, wrapperStart: "1", bootId: "boot" };
+const RUN = {
+  ...{ runId: "run", wrapperPid: 1000, wrapperStart: "1", bootId: "boot" },
+  notify: true,
+} as const;
 
 function leftIn(state: "running" | "starting"): Snapshot {
   return {

@@ -1,5 +1,7 @@
 /** A world of child processes that a test controls. */
 
+import { NO_NOTICES, type Notice, parseNotice, withNotice } from "../../src/model/notice.ts";
+import type { NoticeSource } from "../../src/platform/launch/notice_log.ts";
 import type { Exit } from "../../src/model/process_info.ts";
 import type { Run } from "../../src/model/process_state.ts";
 import type { SignalName } from "../../src/model/signal.ts";
@@ -61,6 +63,34 @@ export class FakeChild implements Child {
   }
 }
 
+/** What a fake run reports. */
+export class FakeNotices implements NoticeSource {
+  now = NO_NOTICES;
+  readonly #listeners = new Set<(notice: Notice) => void>();
+  /** What has not been read yet. */
+  unread = "";
+
+  say(lines: string): void {
+    for (const line of lines.split("\n")) {
+      const notice = parseNotice(line);
+      if (notice === undefined) continue;
+      this.now = withNotice(this.now, notice);
+      for (const act of [...this.#listeners]) act(notice);
+    }
+  }
+
+  listen(act: (notice: Notice) => void): () => void {
+    this.#listeners.add(act);
+    return () => this.#listeners.delete(act);
+  }
+
+  look(): void {
+    const lines = this.unread;
+    this.unread = "";
+    this.say(lines);
+  }
+}
+
 /** A world in which nothing happens by itself. */
 export class FakeWorld implements World {
   readonly clock = new FakeClock();
@@ -87,6 +117,7 @@ export class FakeWorld implements World {
   /** Resolves when leftover processes of an app have ended. */
   cleanup: Promise<number> = Promise.resolve(0);
   readonly #ready = new Map<string, () => void>();
+  readonly #notices = new Map<string, FakeNotices>();
 
   constructor(apps: string) {
     this.apps = apps;
@@ -141,6 +172,22 @@ export class FakeWorld implements World {
   whenReady(runId: string, act: () => void): () => void {
     this.#ready.set(runId, act);
     return () => this.#ready.delete(runId);
+  }
+
+  notifySocket(runId: string): string {
+    return `${this.apps}/${runId}.sock`;
+  }
+
+  notices(run: Run): FakeNotices | undefined {
+    if (!run.notify) return undefined;
+    const known = this.#notices.get(run.runId) ?? new FakeNotices();
+    this.#notices.set(run.runId, known);
+    return known;
+  }
+
+  /** The newest child, or another run, reports something by sd_notify. */
+  notify(lines: string, { runId } = this.child.run): void {
+    this.notices({ runId, notify: true } as Run)!.say(lines);
   }
 
   /** Whether the supervisor waits for the newest child to report readiness. */

@@ -146,6 +146,7 @@ async function print(context: CommandContext, process: ProcessJson, apart: boole
     ["id", `${process.numeric_id} (${process.id})`],
     ["state", process.state],
     process.health !== "unknown" && ["health", process.health],
+    process.status_text !== undefined && ["status", plainText(process.status_text)],
     process.state === "starting" && ["ready", process.ready ? "yes" : "not yet"],
     ["pid", up ? String(process.pid) : "-"],
     ["uptime", up ? humanDuration(process.uptime / 1e6) : "-"],

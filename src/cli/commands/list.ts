@@ -1,6 +1,6 @@
 /** `procsup list`. */
 
-import { plainText } from "../../model/plain_text.ts";
+import { plainText, shortened } from "../../model/plain_text.ts";
 import type { ProcessJson } from "../../protocol/wire.ts";
 import { type Column, printTable, right } from "../columns.ts";
 import type { CommandContext } from "../command.ts";
@@ -72,8 +72,14 @@ function processColumns({ format, color }: Output): readonly ProcessColumn[] {
     value: healthWord,
     paint: (text, process) => paintState(text, process.health, color),
   };
+  const status: ProcessColumn = {
+    header: "STATUS",
+    priority: 6,
+    isShown: (processes) => processes.some(({ status_text }) => status_text !== undefined),
+    value: ({ status_text = "-" }) => shortened(plainText(status_text).replace(/\s+/g, " "), 40),
+  };
   const [id, name, ...rest] = PLAIN as [ProcessColumn, ProcessColumn, ...ProcessColumn[]];
-  return [id, name, state, health, ...rest, ...(format === "wide" ? WIDE : [])];
+  return [id, name, state, health, ...rest, status, ...(format === "wide" ? WIDE : [])];
 }
 
 const PLAIN: readonly ProcessColumn[] = [

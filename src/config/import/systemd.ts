@@ -54,9 +54,9 @@ const SETTINGS: ImportTable<Values, undefined> = {
   }),
   Type: ([value]) => ({
     ...(value === "oneshot" ? { min_uptime: "0s" } : {}),
-    lost: /^(notify(-reload)?|dbus)$/.test(value!)
-      ? "ready by READY=1 in PROCSUP_READY_FILE, or by a health_check"
-      : undefined,
+    ...(/^notify/.test(value!) ? { notify: true, wait_ready: true } : {}),
+    ...(value === "notify-reload" ? { reload_signal: "SIGHUP" } : {}),
+    lost: value === "dbus" ? "ready by a health_check" : undefined,
   }),
   WorkingDirectory: ([value]) =>
     value!.startsWith("~") ? { lost: UNSUPPORTED } : { cwd: value!.replace(/^-/, "") },
@@ -96,7 +96,7 @@ const SETTINGS: ImportTable<Values, undefined> = {
   TimeoutStartSec: ([value]) => startTimeout(value!),
   TimeoutSec: ([value]) => ({ ...startTimeout(value!), ...stopTimeout(value!) }),
   RuntimeMaxSec: ([value]) => isEndless(value!) ? {} : { max_age: span(value!) },
-  WatchdogSec: "health_check",
+  WatchdogSec: ([value]) => isEndless(value!) ? {} : { watchdog: span(value!) },
   ExecReload: ([value]) => {
     const [, signal] = /kill\s+-(?:s\s+)?(\w+)\s+\$\{?MAINPID/.exec(value!) ?? [];
     return signal === undefined

@@ -22,6 +22,7 @@ import { localSignal } from "../scan/signals.ts";
 import { LISTEN_PID_LINE, type SharedSockets, socketEnv, SocketPool } from "../sockets/sockets.ts";
 import { nodePreload, nodePreloadEnv, type PreloadVariable } from "../sockets/sockets_node.ts";
 import { type AppStdin, openTerminal } from "./app_input.ts";
+import { closeNotifySocket, openNotifySocket } from "./notify_socket.ts";
 import { NOT_STARTED, wrapperShell, wrapperWords } from "./wrapper.ts";
 
 /** What to run; every path is absolute. */
@@ -39,6 +40,8 @@ export interface LaunchSpec {
   readonly piped?: boolean;
   readonly stdin?: AppStdin;
   readonly tty?: boolean;
+  /** Path of its notify socket, which is created. */
+  readonly notify?: string | undefined;
   readonly setup?: LaunchSetup;
 }
 
@@ -58,6 +61,9 @@ export interface LaunchSetup {
   readonly preload?: PreloadVariable | undefined;
   readonly stopSignal?: SignalName | undefined;
 }
+
+/** The shell line that sets `WATCHDOG_PID`. */
+const WATCHDOG_PID_LINE = "export WATCHDOG_PID=$procsup_pid";
 
 const NO_SETUP: LaunchSetup = { shell: [], prefix: [] };
 
@@ -211,20 +217,28 @@ export class Launcher {
 
   #spawn(spec: LaunchSpec): Spawned {
     const { sockets, shell, prefix, user, limits } = spec.setup ?? NO_SETUP;
-    const inherit = sockets === undefined ? [] : this.#sockets.descriptors(sockets);
+    const shared = sockets === undefined ? [] : this.#sockets.descriptors(sockets);
     const listen = {
       ...sockets && socketEnv(sockets),
       ...spec.setup?.preload && this.#preloadEnv(spec.setup.preload, spec.setup, spec.env),
     };
+    let notify = -1;
     try {
       this.#files.keep();
       const lines = [...groupLines(spec.runId, limits), ...markLine(spec.runId), ...shell];
       if (sockets !== undefined) lines.push(LISTEN_PID_LINE);
-      const set = sockets === undefined ? [] : ["LISTEN_PID"];
+      const isWatched = spec.notify !== undefined && spec.env.WATCHDOG_USEC !== undefined;
+      if (isWatched) lines.push(WATCHDOG_PID_LINE);
+      const set = [
+        ...sockets === undefined ? [] : ["LISTEN_PID"],
+        ...isWatched ? ["WATCHDOG_PID"] : [],
+      ];
       const whole = { ...spec.env, ...listen, PWD: spec.cwd, PROCSUP_RUN_ID: spec.runId };
       const app = { argv: spec.argv, env: whole, cwd: spec.cwd };
       const { argv, env, cwd } = startedByShell(user, app, set);
       using terminal = spec.tty ? openTerminal(user?.uid) : undefined;
+      const inherit = terminal === undefined ? shared : [...shared, terminal.master];
+      if (spec.notify !== undefined) notify = openNotifySocket(spec.notify, user);
       const wrapper = {
         program: wrapperShell(),
         args: wrapperWords({
@@ -235,12 +249,13 @@ export class Launcher {
           name: spec.name,
           piped: spec.piped === true,
           stdin: spec.stdin === true,
-          terminal: terminal && { path: terminal.path, master: 3 + inherit.length },
+          terminal: terminal && { path: terminal.path, master: 3 + shared.length },
+          notify: notify < 0 ? undefined : 3 + inherit.length,
           command: [...prefix, ...argv],
         }),
         cwd,
         env,
-        inherit: terminal === undefined ? inherit : [...inherit, terminal.master],
+        inherit: notify < 0 ? inherit : [...inherit, notify],
         inheritsStdin: spec.stdin === "inherit",
       };
       return withOwnKeyring(user, () => spawnWrapper(wrapper));
@@ -249,6 +264,8 @@ export class Launcher {
       throw new ProcsupError("start_failed", `The system refused: ${(error as Error).message}`, {
         cause: error,
       });
+    } finally {
+      closeNotifySocket(notify);
     }
   }
 

@@ -1,6 +1,6 @@
 /**
- * Files of the run folder: `<run id>.pid` and `<run id>.exit`, by the launch wrapper, and
- * `<run id>.ready`, by the app. One watch on the folder serves all runs, and is idle between changes.
+ * Files of the run folder: `<run id>.pid` and `<run id>.exit`, by the launch wrapper,
+ * `<run id>.ready`, by the app, and `<run id>.notify`; see notify_socket.ts. One watch on the folder serves all runs, and is idle between changes.
  * Apps of another user cannot enter the home, so their ready files are outside of it.
  */
 
@@ -9,6 +9,7 @@ import { basename } from "@std/path";
 import { readFileIfAny, removeFile, replaceFile } from "../files/atomic_file.ts";
 import { headOfForeignFile, headOfOwnFile } from "../files/foreign_file.ts";
 import { isLinux } from "../os.ts";
+import { endNotifySocket } from "./notify_socket.ts";
 import { FOR_OTHER_USERS, prepareForOtherUsers } from "../users/as_user.ts";
 import { lstatIfAny, namesIn } from "../files/stat.ts";
 import { watchFolders } from "../upkeep.ts";
@@ -41,6 +42,7 @@ function readReadyFile(path: string): string | undefined {
 export class RunFiles {
   readonly folder: string;
   readonly #waiting = new Map<string, (value: number) => void>();
+  readonly #followed = new Map<string, () => void>();
   #watcher: Deno.FsWatcher | undefined;
   /** Inode of the folder that is watched. */
   #watched: number | null | undefined;
@@ -105,9 +107,17 @@ export class RunFiles {
     removeFile(`${this.stem(runId)}.exit`);
   }
 
+  /** Calls `act` at each change of a run's file. Returns a cancel function. */
+  follow(runId: string, kind: "notify", act: () => void): () => void {
+    const name = `${runId}.${kind}`;
+    this.#followed.set(name, act);
+    this.#watch();
+    return () => this.#followed.delete(name);
+  }
+
   /** Removes a run's files, whose content is recorded by now. Cancels what waits for them. */
   remove(runId: string): void {
-    for (const kind of Object.keys(CONTENT)) {
+    for (const kind of [...Object.keys(CONTENT), "notify", "sock"]) {
       this.#waiting.delete(`${runId}.${kind}`);
       // Not a folder, or read-only: the next daemon removes what is left.
       ifPossible(() => removeFile(`${this.stem(runId)}.${kind}`));
@@ -124,9 +134,11 @@ export class RunFiles {
     this.#watcher = undefined;
     clearInterval(this.#poll);
     this.#waiting.clear();
+    this.#followed.clear();
   }
 
   #check(name: string): void {
+    this.#followed.get(name)?.();
     const act = this.#waiting.get(name);
     if (act === undefined) return;
     const [runId, kind] = name.split(".") as [string, FileKind];
@@ -176,7 +188,7 @@ export class RunFiles {
   }
 
   #checkAll(): void {
-    for (const name of [...this.#waiting.keys()]) this.#check(name);
+    for (const name of [...this.#waiting.keys(), ...this.#followed.keys()]) this.#check(name);
   }
 }
 
@@ -200,13 +212,17 @@ export class ReadyFiles {
   path(runId: string, user?: ReadyUser): string {
     if (user === undefined) return `${this.#own.stem(runId)}.ready`;
     const path = outside(runId);
-    prepareForOtherUsers();
-    Deno.mkdirSync(OUTSIDE, { recursive: true });
-    // Other users may enter the folder, but not list it.
-    Deno.chmodSync(OUTSIDE, 0o711);
+    prepareOutside();
     Deno.writeTextFileSync(path, "", { createNew: true, mode: 0o600 });
     Deno.chownSync(path, user.uid, user.gid);
     return path;
+  }
+
+  /** Path of a run's notify socket; see notify_socket.ts. Throws file system errors. */
+  socketPath(runId: string, forOther: boolean): string {
+    if (!forOther) return `${this.#own.stem(runId)}.sock`;
+    prepareOutside();
+    return outside(runId, "sock");
   }
 
   /** Calls `act` once when a run reports that it is ready. Returns a cancel function. */
@@ -215,10 +231,13 @@ export class ReadyFiles {
     return files.when(runId, "ready", act);
   }
 
-  /** Removes the file outside of the home. */
+  /** Removes the files outside of the home. */
   forget(runId: string): void {
+    endNotifySocket(`${this.#own.stem(runId)}.sock`);
     // Only root runs apps as others.
-    if (Deno.uid() === 0) removeFile(outside(runId));
+    if (Deno.uid() !== 0) return;
+    removeFile(outside(runId));
+    endNotifySocket(outside(runId, "sock"));
   }
 
   close(): void {
@@ -226,6 +245,13 @@ export class ReadyFiles {
   }
 }
 
-function outside(runId: string): string {
-  return `${OUTSIDE}/${runId}.ready`;
+function prepareOutside(): void {
+  prepareForOtherUsers();
+  Deno.mkdirSync(OUTSIDE, { recursive: true });
+  // Other users may enter the folder, but not list it.
+  Deno.chmodSync(OUTSIDE, 0o711);
+}
+
+function outside(runId: string, kind: "ready" | "sock" = "ready"): string {
+  return `${OUTSIDE}/${runId}.${kind}`;
 }

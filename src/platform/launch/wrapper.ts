@@ -31,6 +31,8 @@
  *   The pipes have names, which other users' apps may open, too.
  * - Standard input that stays open is a FIFO, which its reader has open for writing, too. Like the
  *   pipes it is not among the run files. Two `cat` connect a terminal with the FIFO and the log.
+ * - The reader of the notify socket is apart like the `cat`; see notify_socket.ts. It is the last
+ *   that is started before the app, and ends with it.
  * - The exit status counts only with its newline, so half a write does not count. That saves a
  *   temporary file and a program to rename it.
  */
@@ -38,6 +40,7 @@
 import { ProcsupError } from "../../model/errors.ts";
 import { systemProgram } from "../users/as_user.ts";
 import { isLinux } from "../os.ts";
+import { readerLines } from "./notify_socket.ts";
 
 /** Sets `procsup_pid` to the pid of a subshell: the first word of `stat`. */
 const PID_LINE = isLinux
@@ -49,10 +52,13 @@ export const NOT_STARTED = -1;
 
 const POWER_SIGNAL = isLinux ? " PWR" : "";
 
-/** A `cat` in a session of its own and without the run id. */
-const APART = `unset PROCSUP_RUN_ID; PATH=/usr/bin:/bin; exec ${
-  isLinux ? "setsid " : ""
-}cat 2>/dev/null`;
+/** A program in a session of its own and without the run id. */
+const apart = (program: string) =>
+  `unset PROCSUP_RUN_ID; PATH=/usr/bin:/bin; exec ${
+    isLinux ? "setsid " : ""
+  }${program} 2>/dev/null`;
+
+const APART = apart("cat");
 
 /**
  * A FIFO in the app's folder. A watch on another folder, such as that of the run files or of a log
@@ -82,14 +88,14 @@ exec <>${path} 9<>${STDIN}
 (exec <&1 >>"$2" 9>&-; ${APART}) &
 (exec <${STDIN} 9>&-; ${APART}) &`;
 
-const text = (prepare: string, open: string, drain: string) => `
+const text = (prepare: string, open: string, drain: string, end: string) => `
 trap : HUP INT QUIT ILL TRAP ABRT BUS FPE USR1 SEGV USR2 PIPE ALRM TERM 16 TSTP TTIN TTOU XCPU XFSZ VTALRM PROF 29 SYS${POWER_SIGNAL}
 trap 'echo ${NOT_STARTED} >"$1/$PROCSUP_RUN_ID.exit"' EXIT
 case $BASH_VERSION in ?*) command set +o posix; esac
 command exec 2>>"$1/$PROCSUP_RUN_ID.exit"
 ${prepare}
 (exec ${open}; ${PID_LINE}; echo $procsup_pid 2>/dev/null >"$1/$PROCSUP_RUN_ID.pid"; eval "$4"; unset procsup_pid; shift 5; exec "$@")
-s=$?
+s=$?${end}
 trap - EXIT
 echo $s >>"$1/$PROCSUP_RUN_ID.exit"
 exec 2>/dev/null
@@ -103,6 +109,8 @@ interface WrapperIo {
   /** Whether its standard input stays open. */
   readonly stdin?: boolean;
   readonly terminal?: WrapperTerminal | undefined;
+  /** Descriptor of its notify socket in the wrapper. */
+  readonly notify?: number | undefined;
 }
 
 /** The terminal of an app. */
@@ -112,16 +120,22 @@ interface WrapperTerminal {
   readonly master: number;
 }
 
-export function wrapperScript({ piped = false, stdin = false, terminal }: WrapperIo): string {
+export function wrapperScript(
+  { piped = false, stdin = false, terminal, notify }: WrapperIo,
+): string {
+  const reader = notify === undefined ? "" : `\n${readerLines(notify, apart)}`;
+  // A shell prints what it waits for: that it was ended.
+  const end = notify === undefined ? "" : "; { kill $!; wait $!; } 2>/dev/null";
   if (terminal !== undefined) {
-    return text(terminalLines(terminal), ">&0 2>&0 9>&-", "exec </dev/null 9>&-; wait");
+    const prepare = terminalLines(terminal) + reader;
+    return text(prepare, ">&0 2>&0 9>&-", "exec </dev/null 9>&-; wait", end);
   }
   const input = stdin ? ` <>${STDIN}` : "";
   const prepare = stdin ? INPUT : "";
-  if (!piped) return text(prepare, `>>"$2" 2>>"$3"${input}`, "");
+  if (!piped) return text(prepare + reader, `>>"$2" 2>>"$3"${input}`, "", end);
   // By then both pipes have a reader and a writer.
   const open = `>${STDOUT} 2>${STDERR}${input}; command -p rm ${STDOUT} ${STDERR}`;
-  return text(prepare + PIPES, open, "wait");
+  return text(prepare + PIPES + reader, open, "wait", end);
 }
 
 export interface WrapperWords extends WrapperIo {

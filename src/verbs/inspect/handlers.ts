@@ -291,6 +291,7 @@ export function reasonsOf(
     reasons.push(`${describeBackground(background)}, which was ended`);
   }
   reasons.push(...listening.map(describeListener));
+  if (info.statusText !== undefined) reasons.push(`its own status: ${info.statusText}`);
   if (info.logProblem !== undefined) reasons.push(info.logProblem);
   const check = checkReason(info, problem);
   if (check !== undefined) reasons.push(check);

@@ -9,15 +9,22 @@ import type { ProcessJson } from "../../../../protocol/wire.ts";
 import { Age } from "../controls/controls.tsx";
 import { bytes, percent, relative, span } from "../data/format.ts";
 import { linkTo } from "../data/router.ts";
+import { plainLine } from "../logs/ansi.ts";
 
 const SHOWN_PORTS = 2;
 
-/** The reason for waiting: a restart delay, dependencies or cron. */
+/** The reason for waiting: a restart delay, dependencies or cron; else what the app says itself. */
 export function Awaited(
-  { process: { next_restart_at, state, last_reason, config } }: { process: ProcessJson },
+  { process: { next_restart_at, state, last_reason, status_text, config } }: {
+    process: ProcessJson;
+  },
 ) {
   if (state === "stopped" && config.cron !== undefined) return <span class="health">cron</span>;
-  if (state !== "waiting") return null;
+  if (state !== "waiting") {
+    return status_text
+      ? <span class="health clip" title={status_text}>{plainLine(status_text)}</span>
+      : null;
+  }
   const reason = next_restart_at === null
     ? last_reason.replace(/^waiting /, "")
     : `again ${relative(Date.parse(next_restart_at), clock.value)}`;

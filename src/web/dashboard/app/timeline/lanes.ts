@@ -82,7 +82,7 @@ export function lanesOf({ events, processes, jobs, from, to }: Happened): readon
 }
 
 const FAILURES: ReadonlySet<string> = new Set(
-  ["crash", "oom", "memory", "health", "unready", "release_failed", "alert"],
+  ["crash", "oom", "memory", "health", "watchdog", "unready", "release_failed", "alert"],
 );
 
 export function isFailure(kind: Tick["kind"]): boolean {
@@ -160,9 +160,11 @@ function together(all: readonly (readonly StateStretch[])[]): readonly StateStre
 /** How ticks are drawn and called. */
 export const KINDS: Readonly<Record<Tick["kind"], readonly [glyph: string, text: string]>> = {
   crash: ["✕", "crash"],
-  memory: ["▲", "out of memory"],
+  oom: ["▲", "out of memory"],
+  memory: ["△", "more than max_memory"],
   health: ["♥", "unhealthy"],
   unready: ["!", "not ready in time"],
+  watchdog: ["⌛", "hung"],
   exit: ["○", "exit"],
   user: ["■", "by a user"],
   schedule: ["◆", "by schedule"],

@@ -1,0 +1,109 @@
+/** What an app reports to its `NOTIFY_SOCKET`: the assignments of sd_notify(3). Pure. */
+
+import { plainText, shortened } from "./plain_text.ts";
+
+/** What the assignments of a run amount to so far. */
+export interface Notices {
+  /** It has said `READY=1`. */
+  readonly isReady: boolean;
+  /** It has said `RELOADING=1`, and not `READY=1` since. */
+  readonly isReloading: boolean;
+  /** It has said `STOPPING=1`. */
+  readonly isStopping: boolean;
+  /** Its last `STATUS=`. */
+  readonly status: string;
+  readonly mainPid?: number;
+  /** Interval of `WATCHDOG=1` that it has asked for, in place of the configured one. */
+  readonly watchdogMs?: number;
+}
+
+export const NO_NOTICES: Notices = {
+  isReady: false,
+  isReloading: false,
+  isStopping: false,
+  status: "",
+};
+
+/** One assignment that means something to us. */
+export type Notice =
+  | { readonly type: "ready" | "reloading" | "stopping" | "alive" | "hung" }
+  | { readonly type: "status"; readonly text: string }
+  | { readonly type: "main_pid"; readonly pid: number }
+  | { readonly type: "watchdog"; readonly ms: number }
+  | { readonly type: "extend"; readonly ms: number };
+
+/** The text is the app's own: it is cut, and cannot control a terminal. */
+const STATUS_LENGTH = 200;
+
+/** The largest delay of a timer. */
+const LONGEST_MS = 2 ** 31 - 1;
+
+/** The meaning of one line. Undefined for others, such as `FDSTORE=1` and `BARRIER=1`. */
+export function parseNotice(line: string): Notice | undefined {
+  const at = line.indexOf("=");
+  const value = line.slice(at + 1);
+  switch (line.slice(0, at)) {
+    case "READY":
+      return value === "1" ? { type: "ready" } : undefined;
+    case "RELOADING":
+      return value === "1" ? { type: "reloading" } : undefined;
+    case "STOPPING":
+      return value === "1" ? { type: "stopping" } : undefined;
+    case "STATUS":
+      return { type: "status", text: shortened(plainText(value).trim(), STATUS_LENGTH) };
+    case "WATCHDOG":
+      if (value === "1") return { type: "alive" };
+      return value === "trigger" ? { type: "hung" } : undefined;
+    case "MAINPID": {
+      const pid = wholeNumber(value);
+      return pid === undefined || pid <= 1 ? undefined : { type: "main_pid", pid };
+    }
+    case "WATCHDOG_USEC":
+      return ofMs(value, (ms) => ({ type: "watchdog", ms }));
+    case "EXTEND_TIMEOUT_USEC":
+      return ofMs(value, (ms) => ({ type: "extend", ms }));
+    default:
+      return undefined;
+  }
+}
+
+function ofMs(usec: string, notice: (ms: number) => Notice): Notice | undefined {
+  const us = wholeNumber(usec);
+  return us === undefined ? undefined : notice(Math.min(us / 1000, LONGEST_MS));
+}
+
+function wholeNumber(text: string): number | undefined {
+  return /^\d{1,15}$/.test(text) ? Number(text) : undefined;
+}
+
+/** What the assignments amount to after one more. */
+export function withNotice(so: Notices, notice: Notice): Notices {
+  switch (notice.type) {
+    case "ready":
+      return { ...so, isReady: true, isReloading: false };
+    case "reloading":
+      return { ...so, isReloading: true };
+    case "stopping":
+      return { ...so, isStopping: true };
+    case "status":
+      return { ...so, status: notice.text };
+    case "main_pid":
+      return { ...so, mainPid: notice.pid };
+    case "watchdog":
+      return { ...so, watchdogMs: notice.ms };
+    default:
+      return so;
+  }
+}
+
+/** Assignments that amount to the same. */
+export function noticeLines(so: Notices): string[] {
+  return [
+    ...so.isReady ? ["READY=1"] : [],
+    ...so.isReloading ? ["RELOADING=1"] : [],
+    ...so.isStopping ? ["STOPPING=1"] : [],
+    ...so.status === "" ? [] : [`STATUS=${so.status}`],
+    ...so.mainPid === undefined ? [] : [`MAINPID=${so.mainPid}`],
+    ...so.watchdogMs === undefined ? [] : [`WATCHDOG_USEC=${Math.round(so.watchdogMs * 1000)}`],
+  ];
+}

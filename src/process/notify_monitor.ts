@@ -1,0 +1,106 @@
+/** Acts on what an app reports to its notify socket: its watchdog, its reloads, its own end. */
+
+import { formatDuration } from "../model/duration.ts";
+import type { Notice } from "../model/notice.ts";
+import type { Cancel } from "../platform/clock.ts";
+import type { NoticeSource } from "../platform/launch/notice_log.ts";
+import type { Monitor, RunView } from "./run_view.ts";
+
+export class NotifyMonitor implements Monitor {
+  readonly #process: RunView;
+  readonly #notices: NoticeSource;
+  readonly #over = new AbortController();
+  readonly #cancelListening: Cancel;
+  #cancelTimer: Cancel = () => {};
+  /**
+   * When the app last gave a sign of life, in steady milliseconds. While no daemon runs, nobody
+   * looks for one: the interval begins when this daemon does.
+   */
+  #aliveAt: number;
+
+  constructor(process: RunView, notices: NoticeSource) {
+    this.#process = process;
+    this.#notices = notices;
+    this.#aliveAt = process.world.clock.steady();
+    this.#cancelListening = notices.listen((notice) => this.#take(notice));
+    const { isReloading, isReady, isStopping } = notices.now;
+    // For a reload that the last daemon began: what the app said meanwhile.
+    if (isReloading || isReady) this.#post(isReloading ? "reloading" : "reloaded");
+    if (isStopping) this.#expectEnd();
+    else this.#watchOnceReady();
+  }
+
+  stop(): void {
+    this.#over.abort();
+    this.#cancelListening();
+    this.#cancelTimer();
+  }
+
+  get #intervalMs(): number {
+    return this.#notices.now.watchdogMs ?? this.#process.config.watchdogMs ?? 0;
+  }
+
+  #take(notice: Notice): void {
+    switch (notice.type) {
+      case "alive":
+        this.#aliveAt = this.#process.world.clock.steady();
+        return;
+      case "hung":
+        return this.#hung("said WATCHDOG=trigger");
+      case "watchdog":
+        this.#aliveAt = this.#process.world.clock.steady();
+        return this.#watchOnceReady();
+      case "ready":
+        return this.#post("reloaded");
+      case "reloading":
+        return this.#post("reloading");
+      case "stopping":
+        return this.#expectEnd();
+    }
+  }
+
+  #post(type: "reloading" | "reloaded"): void {
+    this.#process.post({ type, attempt: this.#process.attempt });
+  }
+
+  #hung(reason: string): void {
+    this.#process.post({ type: "hung", attempt: this.#process.attempt, reason });
+  }
+
+  /** An app that starts may not send any sign yet. */
+  #watchOnceReady(): void {
+    this.#cancelTimer();
+    if (this.#intervalMs === 0 || this.#notices.now.isStopping) return;
+    this.#process.untilReady(this.#over.signal).then(
+      () => {
+        this.#aliveAt = Math.max(this.#aliveAt, this.#process.world.clock.steady());
+        this.#arm();
+      },
+      () => {},
+    );
+  }
+
+  #arm(): void {
+    const { clock } = this.#process.world;
+    this.#cancelTimer();
+    const intervalMs = this.#intervalMs;
+    if (this.#over.signal.aborted || intervalMs === 0 || this.#notices.now.isStopping) return;
+    const left = intervalMs - (clock.steady() - this.#aliveAt);
+    if (left <= 0) return this.#hung(`no WATCHDOG=1 for ${formatDuration(intervalMs)}`);
+    this.#cancelTimer = clock.after(left, () => {
+      // This daemon may have been too busy, or suspended, to take note of the last sign.
+      this.#notices.look();
+      this.#arm();
+    });
+  }
+
+  /** The app ends by itself, and its watchdog with it. */
+  #expectEnd(): void {
+    const { clock } = this.#process.world;
+    const { stopTimeoutMs } = this.#process.config;
+    this.#cancelTimer();
+    this.#cancelTimer = clock.after(stopTimeoutMs, () => {
+      this.#hung(`said STOPPING=1 and did not end within ${formatDuration(stopTimeoutMs)}`);
+    });
+  }
+}
