@@ -11,6 +11,7 @@ import {
   FILE_FLAGS,
   type Flag,
   int,
+  NAMESPACE,
   NO_WAIT,
   ON,
   ON_FLAGS,
@@ -30,18 +31,10 @@ const SERVE: readonly Flag[] = [
 export const APP_COMMANDS: readonly CommandRow[] = [
   {
     name: "start",
-    aliases: { up: [] },
     page: "starting",
     summary: "Start an app, or one that was stopped",
     usage: "[script|target|file…] [-- args…]",
-    // Its --namespace is that of a configuration.
-    flags: () => [
-      ...startFlags(),
-      bool("detach", "accepted for compose: apps run in the background anyway", { short: "d" }),
-      ...FILE_FLAGS,
-      UPDATE_ENV,
-      ...[ON, CONTEXT, ...EXPORT_FLAGS],
-    ],
+    flags: () => [...startFlags(), ...FILE_FLAGS, UPDATE_ENV],
     examples: [
       "procsup start api.ts --name api -i 2 --socket 3000",
       "procsup start server.py -e PORT=8080 -- --verbose",
@@ -49,10 +42,33 @@ export const APP_COMMANDS: readonly CommandRow[] = [
       "procsup start -- caddy run",
       "procsup start api",
       "procsup start procsup.yaml --only api,worker",
-      "procsup up",
-      "procsup up --on kubernetes --image registry.example.com/shop:1.4",
     ],
     load: async () => (await import("./commands/start.ts")).start,
+  },
+  {
+    name: "up",
+    page: "configuration",
+    summary: "Start and change the apps of a configuration file",
+    usage: "[file…]",
+    flags: [
+      ...FILE_FLAGS,
+      bool("keep-stopped", "do not start apps that are down"),
+      bool("prune", "remove apps that are no longer in the file"),
+      bool("dry-run", "show what would change"),
+      bool("last", "the files applied last, also if this folder has one"),
+      UPDATE_ENV,
+      NO_WAIT,
+      bool("detach", "accepted for compose: apps run in the background anyway", { short: "d" }),
+      ...[ON, CONTEXT, NAMESPACE, ...EXPORT_FLAGS],
+    ],
+    examples: [
+      "procsup up",
+      "procsup up procsup.yaml --only api,worker",
+      "procsup up --dry-run",
+      "procsup up --prune --keep-stopped",
+      "procsup up --on kubernetes --image registry.example.com/shop:1.4",
+    ],
+    load: async () => (await import("./commands/config.ts")).up,
   },
   {
     name: "serve",

@@ -25,27 +25,23 @@ const BASE = text("base", "IMAGE", "image to build on");
 const CONFIG_COMMANDS: readonly CommandRow[] = [
   {
     name: "config",
-    aliases: { validate: ["validate"], plan: ["plan"], apply: ["apply"], schema: ["schema"] },
+    aliases: { validate: ["validate"], plan: ["plan"], schema: ["schema"] },
     page: "configuration",
-    summary: "Validate, plan, apply, reload or show configuration files",
+    summary: "Validate, plan or show configuration files",
     usage: "<verb> [file…]",
-    verbs: ["validate", "plan", "apply", "reload", "schema", "show"],
+    verbs: ["validate", "plan", "schema", "show"],
     flags: [
       ...FILE_FLAGS,
-      bool("dry-run", "show what would change"),
       bool(
         "no-files",
         "validate, plan: do not look for programs, watched paths and variables here",
       ),
-      bool("prune", "remove apps that are no longer in the file"),
+      bool("prune", "plan: remove apps that are no longer in the file"),
       UPDATE_ENV,
-      NO_WAIT,
     ],
     examples: [
       "procsup config validate",
       "procsup config plan",
-      "procsup config apply procsup.yaml --prune",
-      "procsup config reload --dry-run",
       "procsup config schema",
     ],
     load: async () => (await import("./commands/config.ts")).config,

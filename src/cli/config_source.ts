@@ -4,12 +4,14 @@ import { discovered, isOwnName } from "../config/file_kind.ts";
 import type { LoadedConfig } from "../config/load_config.ts";
 import { noteLines } from "../config/problem.ts";
 import type { Host } from "../contexts/ssh.ts";
-import { ProcsupError } from "../model/errors.ts";
+import { ifPossible, ProcsupError } from "../model/errors.ts";
+import { shellWord } from "../model/shell_line.ts";
+import { namesIn } from "../platform/files/stat.ts";
 import { basename, resolve } from "@std/path";
 import { shellEnvironment } from "../platform/launch/inherited_environment.ts";
 import { fromHere, here } from "../platform/files/paths.ts";
 import type { CommandContext } from "./command.ts";
-import { commandHint } from "../model/hint.ts";
+import { commandHint, type Hint } from "../model/hint.ts";
 
 /** Files that were read. */
 interface ConfigSource {
@@ -17,7 +19,7 @@ interface ConfigSource {
   readonly files: readonly string[];
   readonly loaded: LoadedConfig;
   /** Fields of the request to the daemon. */
-  readonly payload: Applied & { readonly variables: Readonly<Record<string, string>> };
+  readonly payload: Applied & { readonly variables?: Readonly<Record<string, string>> };
 }
 
 /** Selects the part of the files that is applied. */
@@ -71,7 +73,7 @@ export async function filesOf(
   context: CommandContext,
   words: readonly string[],
   options?: ReadOptions,
-): Promise<{ readonly files: readonly string[]; readonly payload: Applied }> {
+): Promise<Omit<ConfigSource, "loaded"> & Partial<Pick<ConfigSource, "loaded">>> {
   const { host, flags } = context;
   if (host === undefined) return await readSource(context, words, options);
   if (words.length === 0) throw nameTheFile(host);
@@ -101,6 +103,18 @@ export function nameTheFile({ machine }: Host): ProcsupError {
   });
 }
 
+/** Suggests importing a compose file: its services need programs in place of images. */
+export async function hintForFolder(cwd: string): Promise<Hint | string> {
+  const { kindOf } = await import("../config/file_kind.ts");
+  const { COMPOSE_FILES } = await import("../config/tools.ts");
+  const names = (ifPossible(() => namesIn(cwd)) ?? []).sort();
+  const compose = COMPOSE_FILES.find((name) => names.includes(name)) ??
+    names.find((name) => kindOf(name) === "compose");
+  return compose === undefined
+    ? commandHint("init")
+    : `procsup import compose ${shellWord(compose)} --out procsup.yaml`;
+}
+
 /** The configuration file in the current directory. Prints its name if it is another tool's. */
 export function fileHere({ output }: CommandContext): string {
   const file = discovered(here());
@@ -121,6 +135,7 @@ const SELECTION = ["only", "profile", "notes", "single", "now", "update-env"];
 const FITTING = new Set([
   ...SELECTION,
   ...["env", "no-wait", "detach", "critical", "no-prefix", "ready-file"],
+  ...["keep-stopped", "prune", "dry-run", "last"],
 ]);
 
 /** Throws `bad_request` for flags that configure one app. `--env` may name a profile. */

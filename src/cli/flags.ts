@@ -196,7 +196,7 @@ export const CONTEXT = text(
   "kubernetes, swarm: the context of kubectl or docker",
 );
 
-const NAMESPACE = text(
+export const NAMESPACE = text(
   "namespace",
   "NAME",
   "kubernetes: the namespace (default: that of the context)",

@@ -48,6 +48,8 @@ export interface ApplyPlan {
   readonly gone: readonly string[];
   /** All configurations of the files, checked. */
   readonly configs: ReadonlyMap<string, ProcessConfig>;
+  /** Names of existing apps that are down, and that `startDown` starts. */
+  readonly stopped: readonly string[];
   /** The same in the order in which they are applied. */
   readonly waves: readonly (readonly ProcessConfig[])[];
   /** Whether a process was stopped since the plan was begun: it stays down. */
@@ -110,12 +112,14 @@ export class Apply {
     const added: ProcessConfig[] = [];
     const changed: ConfigChange[] = [];
     const unchanged: string[] = [];
+    const stopped: string[] = [];
     for (const config of configs.values()) {
       const app = this.#directory.app(config.name);
       if (app === undefined) {
         added.push(config);
         continue;
       }
+      if (startsItself(config) && app.instances.some(isDown)) stopped.push(config.name);
       const fields = changesTo(app, config);
       if (fields.length === 0) unchanged.push(config.name);
       else changed.push({ config, fields, ...this.#effectsOf(app, config, fields) });
@@ -124,7 +128,7 @@ export class Apply {
       this.#directory.app(name) !== undefined && !configs.has(name)
     );
     const waves = applyWaves([...configs.values()], present);
-    return { added, changed, unchanged, gone, configs, waves, isStopped };
+    return { added, changed, unchanged, stopped, gone, configs, waves, isStopped };
   }
 
   /** What a change does to the instances. */
@@ -270,8 +274,7 @@ export class Apply {
         const go = app.hold();
         const changed = changeTo(app, config, options);
         changed.catch(() => {});
-        const isStarted = (options.startDown || starts.has(config)) && config.autostart &&
-          config.cron === undefined;
+        const isStarted = (options.startDown || starts.has(config)) && startsItself(config);
         const down = isStarted ? app.instances.filter(isDown) : [];
         this.#registry.putOnRecord(down, START);
         const carryOut = async () => {
@@ -378,6 +381,11 @@ async function startDown(
     down,
     (process) => process.whilePending(START, () => startOne(process, options)),
   );
+}
+
+/** Whether an apply may start it. The clock starts jobs. */
+function startsItself({ autostart, cron }: ProcessConfig): boolean {
+  return autostart && cron === undefined;
 }
 
 /** Whether it was stopped, or ended by itself. */

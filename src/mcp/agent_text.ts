@@ -100,7 +100,7 @@ const NEXT_STEPS: Partial<Record<ErrorCode, Hint>> = {
 /** Verbs that have other names on the command line. */
 const COMMANDS: { readonly [N in VerbName]?: readonly string[] } = {
   add: ["start"],
-  config_reload: ["config apply", "up"],
+  config_reload: ["up"],
   cron_list: ["cron list", "cron history"],
   cron_run: ["cron run"],
   status: ["status", "why"],

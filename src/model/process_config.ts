@@ -30,7 +30,7 @@ export interface ProcessConfig {
   readonly secrets: Readonly<Record<string, SecretSource>>;
   /** Inherit the daemon's environment: all, none, or the named variables. An app with shell_env inherits from that instead. */
   readonly inheritEnv: boolean | readonly string[];
-  /** Environment of the shell that started it, inherited in place of the daemon's. Set by procsup start, up and config apply for new apps, and by --update-env. */
+  /** Environment of the shell that started it, inherited in place of the daemon's. Set by procsup start and up for new apps, and by --update-env. */
   readonly shellEnv?: Readonly<Record<string, string>>;
   /** Variables that hold a number to which each instance adds its index. */
   readonly incrementEnv: readonly string[];

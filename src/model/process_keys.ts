@@ -509,7 +509,7 @@ export const PROCESS_KEYS: KeyTable = {
       variableNames: true,
       masked: "always",
       help: "Environment of the shell that started it, inherited in place of the daemon's",
-      note: "Set by procsup start, up and config apply for new apps, and by --update-env.",
+      note: "Set by procsup start and up for new apps, and by --update-env.",
     },
     increment_env: {
       type: "list",

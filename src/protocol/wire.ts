@@ -68,6 +68,7 @@ export type ConfigChangeJson = Json<typeof configChange>;
 export type SettingChangeJson = Json<typeof settingChange>;
 export type ConfigReloadResult = Output<"config_reload">;
 export type StartAllResult = Output<"start_all">;
+export type ConfigReloadPayload = Exclude<Payload<"config_reload">, string>;
 
 /** An alert, and where it stands. */
 export type AlertJson = Json<typeof alert>;

@@ -76,22 +76,22 @@ Deno.test("a command says once that the daemon has another version, however ofte
   assertEquals(stderr.match(/The daemon is version 0\.0\.1/g)?.length, 1, stderr);
 });
 
-Deno.test("procsup config apply prints the failures of apps in every format", async () => {
+Deno.test("procsup up prints the failures of apps in every format", async () => {
   await using home = tempHome();
   Deno.writeTextFileSync(`${home.path}/procsup.yaml`, "processes: [{ name: bad, command: x }]");
   const failed = { name: "bad", ok: false, state: "errored", pid: 0, error: "no", code: "timeout" };
-  const none = { changed: [], removed: [], kept: [], unchanged: [], changes: [], settings: [] };
+  const none = { changed: [], removed: [], kept: [], unchanged: [], stopped: [] };
   await using daemon = new FakeDaemon({
     config_reload: () => ({
       status: "failed",
       added: ["bad"],
-      ...none,
+      ...{ ...none, changes: [], settings: [] },
       errors: ["no"],
       results: [failed],
     }),
   });
   for (const format of ["table", "wide", "name", "json"]) {
-    const words = ["config", "apply", `${home.path}/procsup.yaml`, "-o", format];
+    const words = ["up", `${home.path}/procsup.yaml`, "-o", format];
     const { code, stderr } = await daemon.run(...words);
     assertEquals([code, stderr], [124, "✘ bad  no\n  hint: procsup why bad\n"], format);
   }

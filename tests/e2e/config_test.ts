@@ -24,7 +24,7 @@ async function pids(daemon: TestDaemon): Promise<Map<string, number>> {
   return new Map((await daemon.client.call("list")).map(({ name, pid }) => [name, pid]));
 }
 
-Deno.test("config apply restarts only the changed one of 200, and none when nothing changed or all is invalid", async () => {
+Deno.test("up restarts only the changed one of 200, and none when nothing changed or all is invalid", async () => {
   await using daemon = await TestDaemon.start();
   const file = `${daemon.home}/procsup.yaml`;
   Deno.writeTextFileSync(file, many());
@@ -49,7 +49,7 @@ Deno.test("config apply restarts only the changed one of 200, and none when noth
   assertEquals([...after].filter(([name, pid]) => before.get(name) !== pid).length, 1);
 
   Deno.writeTextFileSync(file, many((i) => i === 3 ? ", instnces: 2" : ", env: { A: b }"));
-  const broken = await daemon.cli("config", "apply", file);
+  const broken = await daemon.cli("up", file);
   assertEquals(broken.code, 2);
   assertMatch(broken.stderr, /procsup\.yaml:6:\d+ "p3": unknown key "instnces": did you mean/);
   const hangup = async () => {
@@ -71,7 +71,7 @@ Deno.test("config apply restarts only the changed one of 200, and none when noth
   assertEquals([owners!.by, hangups!.by], ["owner", "SIGHUP"]);
 });
 
-Deno.test("config apply scales, rolls, prunes only its own processes, and rejects another file's process", async () => {
+Deno.test("up scales, rolls, prunes only its own processes, and rejects another file's process", async () => {
   await using daemon = await TestDaemon.start();
   const write = (name: string, text: string) => {
     Deno.writeTextFileSync(`${daemon.home}/${name}`, text);
@@ -89,7 +89,7 @@ Deno.test("config apply scales, rolls, prunes only its own processes, and reject
   off: { entrypoint: sleep, args: ["1000"], autostart: false }
 `,
   );
-  for (const verb of [["start", file], ["config", "apply", file, "--prune"]]) {
+  for (const verb of [["start", file], ["up", file, "--prune"]]) {
     const none = await daemon.cli(...verb, "--only", " , ");
     assertEquals([none.code, none.stderr], [
       2,
@@ -120,12 +120,12 @@ Deno.test("config apply scales, rolls, prunes only its own processes, and reject
   await waitFor(async () => (await pids(daemon)).get("api:2")! > 0, { what: "api:2 to run" });
 
   const other = write("b.yaml", 'processes: { api: { entrypoint: sleep, args: ["1"] } }\n');
-  const fight = await daemon.cli("config", "apply", other);
+  const fight = await daemon.cli("up", other);
   assertEquals(fight.code, 6);
   assertStringIncludes(fight.stderr, `"api" comes from "${file}"`);
 
-  const pruned = await daemon.cli("config", "apply", file, "--prune");
-  assertEquals([pruned.code, pruned.stdout.includes("- old")], [0, true]);
+  const pruned = await daemon.cli("up", file, "--prune");
+  assertEquals([pruned.code, pruned.stdout.includes("✔ old  deleted")], [0, true]);
   assertEquals([...(await pids(daemon)).keys()], ["byhand", "db", "api:0", "api:1", "api:2"]);
 });
 
@@ -267,14 +267,14 @@ Deno.test("variables come from the command that applies a file, not from the dae
     const args = async () =>
       (await client.call("list")).map(({ config }) => String(config.args)).join();
     assertEquals(await args(), "101");
-    assertEquals((await run({}, "config", "apply", file)).code, 0);
+    assertEquals((await run({}, "up", file)).code, 0);
     assertEquals(await args(), "100");
     Deno.writeTextFileSync(`${temp.path}/.env`, "SIZE=102\n");
-    assertEquals((await run({}, "config", "reload")).code, 0);
+    assertEquals((await run({}, "up", "--last", "--keep-stopped")).code, 0);
     assertEquals(await args(), "102");
     // A reload has no environment of a command, and the daemon keeps nothing of the first one.
     Deno.writeTextFileSync(file, `processes:\n${app("SIZE")}${app("OTHER")}`);
-    assertEquals((await run({}, "config", "reload")).code, 0);
+    assertEquals((await run({}, "up", "--last", "--keep-stopped")).code, 0);
     assertEquals(await args(), "102,100");
   } finally {
     await run({}, "shutdown", "--yes");

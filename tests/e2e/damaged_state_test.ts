@@ -32,7 +32,7 @@ Deno.test("daemon starts, keeps its apps and admits no intruder when its state f
     `webhooks: [{ name: hook, url: "${receiver.url}" }]\n` +
       "processes: [{ name: filed, entrypoint: /bin/sleep, args: ['1000'], cwd: / }]\n",
   );
-  assertEquals((await daemon.cli("config", "apply", config)).code, 0);
+  assertEquals((await daemon.cli("up", config)).code, 0);
   Deno.removeSync(config);
   await daemon.client.call("token_create", { name: "ci", role: "read" });
   const gone = await daemon.client.call("token_create", { name: "gone", role: "admin" });

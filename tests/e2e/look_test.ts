@@ -82,7 +82,7 @@ Deno.test("validate, plan and dry runs, with and without a daemon, run nothing t
   await daemon.client.call("config_reload", { content: { file, text }, dry_run: true });
   for (const home of [daemon.home, absent.path]) {
     const env = { PATH: `${project.path}/bin:${Deno.env.get("PATH")}` };
-    const looks = [["config", "validate"], ["config", "plan"], ["config", "apply", "--dry-run"]];
+    const looks = [["config", "validate"], ["config", "plan"], ["up", "--dry-run"]];
     for (const words of looks) {
       const { code, stderr } = await cliIn(home, env, ...words, file);
       assertEquals([code, marksIn(mark)], [0, ""], `${words}: ${stderr}`);

@@ -56,6 +56,47 @@ Deno.test("up starts stopped apps again, and down deletes only apps of the file"
   assertEquals(nothing.stderr, "nothing to do: none of its apps exists\n");
 });
 
+Deno.test("up keeps stopped what is to stay so, plans what it would start, and finds the daemon's files", async () => {
+  await using daemon = await TestDaemon.start();
+  await using empty = tempHome();
+  const file = `${daemon.home}/procsup.yaml`;
+  const [db, web] = ["db", "web"].map((name) =>
+    `  ${name}: { command: sleep 1000, min_uptime: 10ms }\n`
+  );
+  const write = (...apps: (string | undefined)[]) =>
+    Deno.writeTextFileSync(file, `processes:\n${apps.join("")}`);
+  const up = (...words: string[]) => cliIn(daemon.home, {}, "up", ...words);
+  write(db);
+  assertEquals((await up(file)).code, 0);
+  await daemon.cli("stop", "db");
+  write(db, web);
+  const plan = await up(file, "--dry-run");
+  assertEquals([plan.code, plan.stdout], [0, "+ web  new\n+ db   start\n= 1 unchanged\n"]);
+  assertEquals(
+    (await up(file, "--dry-run", "--keep-stopped")).stdout,
+    "+ web  new\n= 1 unchanged\n",
+  );
+  assertEquals(await states(daemon), { db: "stopped" });
+  assertMatch((await up(file, "--keep-stopped")).stdout, /^✔ web {2}running {2}pid \d+\n$/);
+  assertEquals(await states(daemon), { db: "stopped", web: "running" });
+  write(db);
+  const kept = await up("--last", "--keep-stopped");
+  assertEquals([kept.code, kept.stderr], [
+    0,
+    "web: not in file (kept; use --prune to remove)\nnothing to do: everything is up to date\n",
+  ]);
+  const pruned = await up("--last", "--prune");
+  assertEquals(pruned.code, 0, pruned.stderr);
+  assertMatch(pruned.stdout, /^✔ web {2}deleted\n✔ db {2}running {2}pid \d+\n$/);
+  const both = await up(file, "--last");
+  assertEquals([both.code, both.stderr.split("\n")[0]], [
+    2,
+    "error: Cannot use --last with a file",
+  ]);
+  const none = await cliIn(empty.path, {}, "up", "--last");
+  assertEquals(none.code, 5);
+});
+
 Deno.test("one of several files removes nothing that another of them may have", async () => {
   await using daemon = await TestDaemon.start();
   const write = (name: string, apps: readonly string[], more = "") => {
@@ -68,13 +109,13 @@ Deno.test("one of several files removes nothing that another of them may have", 
   const [a, b] = [write("a", ["one", "left"]), write("b", ["two"], web)];
   assertEquals((await daemon.cli("up", a, b)).code, 0);
   write("a", ["one"]);
-  const pruned = await daemon.cli("config", "apply", a, "--prune");
-  assertEquals([pruned.code, pruned.stdout], [0, "= 1 unchanged\n"]);
+  const pruned = await daemon.cli("up", a, "--prune");
+  assertEquals([pruned.code, pruned.stdout], [0, ""]);
   const down = await daemon.cli("down", a);
   assertEquals([down.code, down.stdout], [0, "✔ one  deleted\n"]);
   assertEquals(await states(daemon), { left: "running", two: "running" });
   assertEquals((await daemon.client.call("webhook_list")).length, 1);
-  const both = await daemon.cli("config", "apply", a, b, "--prune", "--json");
+  const both = await daemon.cli("up", a, b, "--prune", "--json");
   assertEquals([JSON.parse(both.stdout).removed, JSON.parse(both.stdout).added], [["left"], [
     "one",
   ]]);
@@ -167,8 +208,8 @@ Deno.test("up reports an app that fails to start, and refuses another checkout w
   assertEquals(again.code, 1);
   assertStringIncludes(again.stderr, "exited with code 3");
   // Applying does not retry the start, but still reports the failure.
-  const applied = await daemon.cli("apply", one!);
-  assertEquals([applied.code, applied.stdout], [0, "= 1 unchanged\n"]);
+  const applied = await daemon.cli("up", one!, "--keep-stopped");
+  assertEquals([applied.code, applied.stdout], [0, ""]);
   assertStringIncludes(applied.stderr, "bad is crashed: procsup why bad");
   for (const verb of ["up", "down"]) {
     const refused = await daemon.cli(verb, two!);
@@ -187,8 +228,8 @@ Deno.test("up rejects an app that was started in another folder, and takes over 
   Deno.writeTextFileSync(file, JSON.stringify({ processes: { api: web } }));
   await daemon.client.call("start", { ...sleep, name: "api", cwd: daemon.home });
   const { pid } = await daemon.client.call("status", "api");
-  for (const verb of ["up", "apply"]) {
-    const refused = await daemon.cli(verb, file);
+  for (const words of [["up"], ["up", "--keep-stopped"], ["start"]]) {
+    const refused = await daemon.cli(...words, file);
     assertEquals(refused.code, 6);
     assertStringIncludes(refused.stderr, `"api" was started in "${daemon.home}"`);
   }
@@ -269,7 +310,7 @@ processes:
   assertEquals((await waiting).code, 5);
   // Gone from the file, so it is removed: the daemon knows where it came from.
   Deno.writeTextFileSync(file, db);
-  const applied = await daemon.cli("config", "apply", file, "--prune");
+  const applied = await daemon.cli("up", file, "--prune");
   assertEquals(applied.code, 0, applied.stderr);
   assertEquals(await states(daemon), { db: "running", web: "running" });
 });

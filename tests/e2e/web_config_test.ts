@@ -74,17 +74,17 @@ Deno.test("web of a file starts, stays, moves, and keeps its port when the new o
   assertEquals(feed.closed, undefined);
 
   file.write(`{ listen: "127.0.0.1:${b}" }`);
-  const moved = await daemon.cli("config", "apply", file.path);
-  assertEquals([moved.code, moved.stdout], [
-    0,
-    `~ web  listen "127.0.0.1:${a}" → "127.0.0.1:${b}"\n= 1 unchanged\n`,
+  const moved = await daemon.cli("up", file.path);
+  assertEquals([moved.code, moved.stdout, moved.stderr], [
+    ...[0, ""],
+    `web: listen "127.0.0.1:${a}" → "127.0.0.1:${b}"\n`,
   ]);
   assertEquals([await file.asks(a), await file.asks(b)], [undefined, 200]);
 
   using taken = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const { port } = taken.addr;
   file.write(`{ listen: "127.0.0.1:${port}" }`, "2000");
-  const refused = await daemon.cli("config", "apply", file.path);
+  const refused = await daemon.cli("up", file.path);
   assertEquals(refused.code, 1);
   assertMatch(refused.stderr, new RegExp(`Cannot listen on "127.0.0.1:${port}": another program`));
   assertEquals(await file.asks(b), 200);
@@ -123,15 +123,15 @@ Deno.test("web of a file changes its names in place, and is removed only with pr
 
   const other = `${daemon.home}/other.yaml`;
   Deno.writeTextFileSync(other, 'web: { listen: "127.0.0.1:0" }\n');
-  const fight = await daemon.cli("config", "apply", other);
+  const fight = await daemon.cli("up", other);
   assertEquals(fight.code, 6);
   assertMatch(fight.stderr, /"web" comes from ".*\/procsup\.yaml"/);
   const part = await daemon.client.call("config_reload", { config_path: file.path, only: "app" });
   assertEquals(part.settings, []);
 
   file.write("");
-  const kept = await daemon.cli("config", "apply", file.path);
-  assertMatch(kept.stdout, /^- web {2}not in file \(kept; use --prune to remove\)$/m);
+  const kept = await daemon.cli("up", file.path);
+  assertMatch(kept.stderr, /^web: not in file \(kept; use --prune to remove\)$/m);
   assert(await at() > 0);
   const pruned = await file.apply({ prune: true });
   assertEquals(pruned.settings, [{ name: "web", change: "removed", fields: [] }]);

@@ -186,7 +186,7 @@ processes:
     file,
     text.replace("?", "?more=").replace("{ file: key }", "{ file: gone }"),
   );
-  const refused = await daemon.cli("config", "apply", file);
+  const refused = await daemon.cli("up", file);
   assertEquals([refused.code, /LOST_URL is not set/.test(refused.stderr)], [2, true]);
   const noKey = await apply().catch((error) => error);
   assertMatch(String(noKey), /Invalid "webhooks.ops.secret": the file ".*gone" cannot be read/);

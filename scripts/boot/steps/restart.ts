@@ -39,7 +39,7 @@ export const RESTART: readonly Step[] = [
       const file = `${scene.folder}/procsup.yaml`;
       const app = 'entrypoint: /bin/sleep, args: ["1000"]';
       Deno.writeTextFileSync(file, `processes:\n  one: { ${app} }\n`);
-      await scene.sh("procsup config apply ~/procsup.yaml");
+      await scene.sh("procsup up ~/procsup.yaml");
       Deno.writeTextFileSync(file, `processes:\n  one: { ${app} }\n  two: { ${app} }\n`);
       const daemon = await scene.show("MainPID");
       await scene.systemctl("reload procsup");

@@ -111,7 +111,7 @@ export const network: Readonly<Record<string, Attack>> = {
     const tls = { cert: `${FIXTURES}cert.pem`, key };
     const file = `${scene.path}/procsup.yaml`;
     Deno.writeTextFileSync(file, JSON.stringify({ web: { listen: "127.0.0.1:9917", tls } }));
-    const { code, stderr } = await daemon.cli("config", "apply", file);
+    const { code, stderr } = await daemon.cli("up", file);
     holds(code === 0, `no TLS: ${brief(stderr)}`);
     const { url } = await daemon.client.call("web_status");
     holds(url.startsWith("https:"), `listens at ${url}`);

@@ -2,7 +2,8 @@
 
 import type { LoadedConfig, LoadedSettings } from "../../config/load_config.ts";
 import { throwProblems } from "../../config/problem.ts";
-import { ERROR_TABLE, hasCode } from "../../model/errors.ts";
+import { discover } from "../../config/file_kind.ts";
+import { ERROR_TABLE, hasCode, ProcsupError } from "../../model/errors.ts";
 import { onlyGiven } from "../../model/merge_patch.ts";
 import { baseName } from "../../model/name.ts";
 import { plainText } from "../../model/plain_text.ts";
@@ -12,10 +13,11 @@ import { here } from "../../platform/files/paths.ts";
 import type {
   ConfigChangeJson,
   ConfigReloadResult,
+  ConfigReloadPayload,
   SettingChangeJson,
 } from "../../protocol/wire.ts";
 import type { CommandContext } from "../command.ts";
-import { filesOf, readSource, refuseAppFlags, shellOf } from "../config_source.ts";
+import { filesOf, hintForFolder, profileOf, readSource, refuseAppFlags, shellOf } from "../config_source.ts";
 import { connect, withDaemonStarted } from "../connect.ts";
 import { counted } from "../human.ts";
 import { printData, writeMessage } from "../output.ts";
@@ -24,28 +26,79 @@ import { hintLine } from "../report_error.ts";
 import { noteFromShell, printFailures, printResults } from "../results.ts";
 import { refuseMore, verbIn } from "../unknown_word.ts";
 
-/** Starts all apps of the files; `start` calls it. */
-export async function up(context: CommandContext, words: readonly string[]): Promise<number> {
+/**
+ * Makes the daemon match the files, and starts what is down; `start` calls it, too. Without files it
+ * takes the one of this folder, otherwise those that the daemon applied last.
+ */
+export async function up(
+  context: CommandContext,
+  words = context.positionals,
+): Promise<number | void> {
   refuseAppFlags(context);
-  const { files, payload } = await filesOf(context, words);
-  const wait = !context.flags.on("no-wait");
-  const request = { ...payload, ...shellOf(context), config: files, wait };
-  const act = () => connect(context).call("start_all", request);
-  const data = await withDaemonStarted(context, () => withProcesses(context, act));
+  const { flags, output } = context;
+  if (flags.on("dry-run")) return await plan(context, words);
+  const files = await namedFiles(context, words);
+  const request = {
+    ...files.payload,
+    ...{ prune: flags.on("prune"), start: !flags.on("keep-stopped"), wait: !flags.on("no-wait") },
+  };
+  const act = () => connect(context).call("config_reload", request);
+  const data = await files.daemonFor(() => withProcesses(context, act));
   const code = reportErrors(data);
   for (const setting of data.settings) {
-    if (!["added", "changed"].includes(setting.change)) continue;
-    context.output.note(`${setting.name}: ${settingText(setting)}`);
+    if (isDifferent(setting)) output.note(`${setting.name}: ${settingText(setting)}`);
   }
-  const { results, errors } = data;
+  const { results } = data;
   const reported = new Set(results.map(({ name }) => baseName(name)));
   const quiet = data.changed.filter((name) => !reported.has(name));
-  for (const name of quiet) context.output.note(`${name}: changed, without a restart`);
-  const answer = { status: "started", results, ...(code === 0 ? {} : { errors }) };
+  for (const name of quiet) output.note(`${name}: changed, without a restart`);
+  for (const name of data.kept) output.note(`${name}: ${KEPT}`);
   noteFromShell(context, data.from_shell);
-  const isDone = code === 0 && quiet.length === 0;
+  if (flags.on("keep-stopped")) await noteFailed(context, data.unchanged);
+  const isDone = code === 0 && quiet.length === 0 && !data.settings.some(isDifferent);
   const none = isDone ? "nothing to do: everything is up to date" : "";
-  return Math.max(code, await printResults(context.output, answer, none));
+  return Math.max(code, await printResults(output, { ...data, status: "started" }, none));
+}
+
+/** The files of a request, and how to reach a daemon with them. */
+interface NamedFiles {
+  readonly payload: ConfigReloadPayload;
+  readonly loaded?: LoadedConfig;
+  daemonFor<T>(act: () => Promise<T>): Promise<T>;
+}
+
+/** The named files, or the one of this folder; otherwise those that the daemon applied last. */
+async function namedFiles(
+  context: CommandContext,
+  words: readonly string[],
+): Promise<NamedFiles> {
+  const { flags, host } = context;
+  const isLast = flags.on("last");
+  if (isLast && words.length > 0) {
+    throw new ProcsupError("bad_request", "Cannot use --last with a file");
+  }
+  if (isLast || (words.length === 0 && (host !== undefined || discover(here()) === undefined))) {
+    const only = flags.text("only");
+    return {
+      // A reload keeps the environment of the apps, unless it is to be replaced.
+      payload: {
+        ...flags.on("update-env") && shellOf(context),
+        ...onlyGiven({ only, profile: profileOf(context) }),
+      },
+      daemonFor: (act) => isLast ? act() : act().catch(refuseNoFile),
+    };
+  }
+  const source = await filesOf(context, words);
+  const payload = { ...source.payload, ...shellOf(context), config_path: [...source.files] };
+  return { ...source, payload, daemonFor: (act) => withDaemonStarted(context, act) };
+}
+
+/** Without a daemon, the folder lacks a file. */
+async function refuseNoFile(error: unknown): Promise<never> {
+  if (!hasCode(error, "daemon_unreachable")) throw error;
+  throw new ProcsupError("bad_request", `No procsup.yaml in "${here()}"`, {
+    hint: await hintForFolder(here()),
+  });
 }
 
 /** Prints the errors that are in no result, and returns the exit code. */
@@ -72,7 +125,7 @@ export async function down(context: CommandContext): Promise<number> {
 /** Runs the verb that the first word names. */
 export async function config(context: CommandContext): Promise<number | void> {
   const [verb = "", ...words] = context.positionals;
-  const act = verbIn("config", { validate, plan, apply, reload, schema, show }, verb);
+  const act = verbIn("config", { validate, plan, schema, show }, verb);
   return await act(context, words);
 }
 
@@ -120,15 +173,18 @@ async function refuseProblems(
   return warnings.map(({ message }) => message);
 }
 
-/** Prints the plan; nothing is changed. */
+/** Prints what `up` would do; nothing is changed. */
 async function plan(context: CommandContext, words: readonly string[]): Promise<void> {
-  const source = context.host === undefined ? await readSource(context, words) : undefined;
-  const { files, payload } = source ?? await filesOf(context, words);
-  const prune = context.flags.on("prune");
-  const request = { ...payload, ...shellOf(context), config_path: files, dry_run: true, prune };
+  const { flags } = context;
+  const { payload, loaded } = await namedFiles(context, words);
+  const start = !flags.on("keep-stopped");
+  const request = { ...payload, dry_run: true, prune: flags.on("prune"), start };
   const data = await connect(context).call("config_reload", request)
-    .catch((error) => planWithoutDaemon(context, source?.loaded, error));
-  await printPlan(context, data);
+    .catch((error) => planWithoutDaemon(context, loaded, error));
+  if (await printData(context.output, data, [...data.added, ...data.changed, ...data.removed])) {
+    return;
+  }
+  for (const line of planLines(data)) context.output.done(line);
 }
 
 /** The plan without a daemon: everything is new. Rethrows other errors. */
@@ -137,46 +193,18 @@ async function planWithoutDaemon(
   loaded: LoadedConfig | undefined,
   error: unknown,
 ): Promise<ConfigReloadResult> {
-  const isAbsent = hasCode(error, "daemon_unreachable");
-  if (!isAbsent || loaded === undefined) throw error;
+  if (loaded === undefined) return await refuseNoFile(error);
+  if (!hasCode(error, "daemon_unreachable")) throw error;
   const { processes, settings } = await selected(context, loaded);
   await refuseProblems(context, { files: loaded.files, processes, settings });
   const names = Object.keys(settings) as (keyof LoadedSettings)[];
   context.output.note("no daemon is running: everything is new");
   return {
-    ...{ status: "planned", changed: [], removed: [], kept: [], unchanged: [] },
+    ...{ status: "planned", changed: [], removed: [], kept: [], unchanged: [], stopped: [] },
     ...{ errors: [], changes: [], results: [] },
     added: processes.map(({ config }) => config.name),
     settings: names.map((name) => ({ name, change: "added", fields: [] })),
   };
-}
-
-/** Prints planned or applied changes. */
-async function printPlan({ output }: CommandContext, data: ConfigReloadResult): Promise<void> {
-  if (await printData(output, data, [...data.added, ...data.changed, ...data.removed])) return;
-  for (const line of planLines(data)) output.done(line);
-}
-
-/** Applies the files; with `--dry-run`, only prints the plan. */
-async function apply(context: CommandContext, words: readonly string[]): Promise<number | void> {
-  const { flags } = context;
-  if (flags.on("dry-run")) return await plan(context, words);
-  const { files, payload } = await filesOf(context, words);
-  const data = await withDaemonStarted(context, () =>
-    connect(context).call("config_reload", {
-      ...payload,
-      ...shellOf(context),
-      ...{ config_path: files, prune: flags.on("prune"), wait: !flags.on("no-wait") },
-    }));
-  return await printApplied(context, data);
-}
-
-/** Prints the applied changes and the failures. */
-async function printApplied(context: CommandContext, data: ConfigReloadResult): Promise<number> {
-  await printPlan(context, data);
-  noteFromShell(context, data.from_shell);
-  await noteFailed(context, data.unchanged);
-  return Math.max(reportErrors(data), printFailures(data.results));
 }
 
 /** Notes unchanged apps that had failed before: applying does not start them again. */
@@ -189,21 +217,6 @@ async function noteFailed(context: CommandContext, unchanged: readonly string[])
   for (const { name, state } of failed) {
     context.output.note(`${name} is ${state}: procsup why ${name}, procsup start ${name}`);
   }
-}
-
-/** Makes the daemon read its files again. Named files are applied. */
-async function reload(context: CommandContext, words: readonly string[]): Promise<number | void> {
-  if (words.length > 0) return await apply(context, words);
-  const { flags } = context;
-  const data = await connect(context).call("config_reload", {
-    dry_run: flags.on("dry-run"),
-    prune: flags.on("prune"),
-    wait: !flags.on("no-wait"),
-    only: flags.text("only"),
-    profile: flags.text("profile"),
-  });
-  if (data.status !== "planned") return await printApplied(context, data);
-  await printPlan(context, data);
 }
 
 /** Prints the processes of the files, with masked environment values. */
@@ -236,6 +249,10 @@ async function shownSettings({ web, webhooks, alerts }: LoadedSettings): Promise
   });
 }
 
+function isDifferent({ change }: SettingChangeJson): boolean {
+  return change !== "unchanged";
+}
+
 const KEPT = "not in file (kept; use --prune to remove)";
 
 const SIGNS: Readonly<Record<SettingChangeJson["change"], string>> = {
@@ -254,8 +271,9 @@ function settingText({ change, fields }: SettingChangeJson): string {
 
 /** The lines of a plan; unchanged processes are counted at the end. */
 function planLines(result: ConfigReloadResult): string[] {
-  const settings = result.settings.filter(({ change }) => change !== "unchanged");
-  const names = [...result.changed, ...result.added, ...result.removed, ...result.kept]
+  const settings = result.settings.filter(isDifferent);
+  const names = [...result.changed, ...result.added, ...result.removed]
+    .concat(result.kept, result.stopped)
     .concat(settings.map(({ name }) => name));
   const width = Math.max(0, ...names.map((name) => name.length));
   const line = (sign: string, name: string, text: string) =>
@@ -264,6 +282,7 @@ function planLines(result: ConfigReloadResult): string[] {
     ...settings.map((setting) => line(SIGNS[setting.change], setting.name, settingText(setting))),
     ...result.changes.map((change) => line("~", change.name, changeText(change))),
     ...result.added.map((name) => line("+", name, "new")),
+    ...result.stopped.map((name) => line("+", name, "start")),
     ...result.removed.map((name) => line("-", name, "removed")),
     ...result.kept.map((name) => line("-", name, KEPT)),
     ...(result.unchanged.length > 0 ? [`= ${result.unchanged.length} unchanged`] : []),

@@ -18,7 +18,7 @@ export type { Copy };
 type Verb = (context: CommandContext, backend: Backend) => Promise<number | void>;
 
 const VERBS: Readonly<Record<string, Verb>> = {
-  ...{ start: up, list, why, scale, down },
+  ...{ up, list, why, scale, down },
   logs: ({ flags, positionals, output }, backend) =>
     backend.logs(positionals, {
       ...{ follow: flags.on("follow"), lines: flags.int("lines") ?? 50 },
@@ -38,7 +38,7 @@ const PLACE_FLAGS = ["stack", "context", "namespace"];
 
 /** Flags of single commands that work on an engine. */
 const FLAGS: Readonly<Record<string, readonly string[]>> = {
-  start: ["image", "ports", "strict", "profile"],
+  up: ["image", "ports", "strict", "profile", "detach"],
   logs: ["follow", "lines"],
 };
 
@@ -46,7 +46,7 @@ export async function onEngine(context: CommandContext): Promise<number | void> 
   const { command, output } = context;
   const engine = context.engine!;
   refuseOthers(context, engine);
-  const file = ["start", "down"].includes(command.name) ? onlyFile(context, engine) : undefined;
+  const file = ["up", "down"].includes(command.name) ? onlyFile(context, engine) : undefined;
   const folder = file === undefined ? here() : dirname(file);
   const { openBackend } = await import("../../export/backends/mod.ts");
   const onProgress = (text: string) => output.note(text);
@@ -57,7 +57,7 @@ export async function onEngine(context: CommandContext): Promise<number | void> 
 /** Throws `bad_request` for commands and flags that have no meaning on the engine. */
 function refuseOthers({ flags, command }: CommandContext, { on }: Engine): void {
   if (!Object.hasOwn(VERBS, command.name)) {
-    const words = Object.keys(VERBS).map(wordOf);
+    const words = Object.keys(VERBS);
     throw new ProcsupError("bad_request", `Commands go to ${on}, which has no "${command.name}"`, {
       hint: `It has ${words.join(", ")}. For this machine: procsup --host local ${command.name}`,
     });
@@ -69,7 +69,7 @@ function refuseOthers({ flags, command }: CommandContext, { on }: Engine): void 
   if (other === undefined) return;
   const words = known.map((one) => `--${one}`);
   throw new ProcsupError("bad_request", `Cannot use --${other} on ${on}`, {
-    hint: `procsup ${wordOf(command.name)} --on ${on} takes ${words.join(", ")}`,
+    hint: `procsup ${command.name} --on ${on} takes ${words.join(", ")}`,
   });
 }
 
@@ -88,16 +88,11 @@ function onlyFile(
   if (words.length === 1 && kindOf(path) !== undefined && lookAt(path) === undefined) {
     throw new ProcsupError("invalid_config", `${words[0]}: no such file`);
   }
-  const name = wordOf(command.name);
+  const { name } = command;
   const what = `"${name}" on ${on} takes one configuration file, not "${words.join(" ")}"`;
   throw new ProcsupError("bad_request", what, {
     hint: `Its apps are one stack: procsup ${name} procsup.yaml --on ${on}`,
   });
-}
-
-/** `start` means `up` on an engine. */
-function wordOf(name: string): string {
-  return name === "start" ? "up" : name;
 }
 
 async function up(context: CommandContext, backend: Backend): Promise<number> {

@@ -14,7 +14,7 @@ import type { BulkResult, ProcessJson, ProcessResult, StartPayload } from "../..
 import type { CommandContext } from "../command.ts";
 import { configKeys, type Place, placeOf, some } from "../config_flags.ts";
 import { connect, withDaemonStarted } from "../connect.ts";
-import { nameTheFile, refuseFileFlags } from "../config_source.ts";
+import { hintForFolder, nameTheFile, refuseFileFlags } from "../config_source.ts";
 import { withProcesses } from "../progress.ts";
 import { forEachTarget, noteFromShell, printResults, tryEach } from "../results.ts";
 import { isTargetForm } from "../../model/target.ts";
@@ -22,7 +22,7 @@ import { onPathHint, startPayloads } from "../start_payload.ts";
 import { commandHint, type Hint } from "../../model/hint.ts";
 
 /** Starts everything named. The worst exit code wins. */
-export async function start(context: CommandContext): Promise<number> {
+export async function start(context: CommandContext): Promise<number | void> {
   const place = await placeOf(context);
   const files = await configFiles(context, place);
   if (files !== undefined) return await (await import("./config.ts")).up(context, files);
@@ -89,18 +89,6 @@ async function refuseNothing(
   throw new ProcsupError("bad_request", "Nothing to start: no word, and no procsup.yaml here", {
     hint: await hintForFolder(cwd),
   });
-}
-
-/** Suggests importing a compose file: its services need programs in place of images. */
-async function hintForFolder(cwd: string): Promise<Hint | string> {
-  const { kindOf } = await import("../../config/file_kind.ts");
-  const { COMPOSE_FILES } = await import("../../config/tools.ts");
-  const names = (ifPossible(() => namesIn(cwd)) ?? []).sort();
-  const compose = COMPOSE_FILES.find((name) => names.includes(name)) ??
-    names.find((name) => kindOf(name) === "compose");
-  return compose === undefined
-    ? commandHint("init")
-    : `procsup import compose ${shellWord(compose)} --out procsup.yaml`;
 }
 
 /** Adds a hint for a file that is missing on another machine, but may exist here. */

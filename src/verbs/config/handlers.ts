@@ -29,7 +29,8 @@ export const CONFIG_HANDLERS: Handlers<"start_all" | "config_reload" | "config_d
     return { ...answer(outcomes, errors, plan), settings, ...fromShell(context, plan, shell_env) };
   },
   async config_reload(context, request) {
-    const { config_path, content, dry_run, prune, shell_env, update_env, ...rest } = request;
+    const { config_path, content, dry_run, prune, start, shell_env, update_env, ...rest } =
+      request;
     if (content !== undefined && config_path !== undefined) {
       throw new ProcsupError("bad_request", 'Give either "config_path" or "content", not both');
     }
@@ -37,7 +38,8 @@ export const CONFIG_HANDLERS: Handlers<"start_all" | "config_reload" | "config_d
       ...rest,
       ...asking(context),
       files: config_path === undefined ? undefined : [config_path].flat(),
-      ...{ content, prune, dryRun: dry_run, shellEnv: shell_env, updateEnv: update_env },
+      ...{ content, prune, startDown: start, dryRun: dry_run },
+      ...{ shellEnv: shell_env, updateEnv: update_env },
     });
     return {
       status: dry_run ? "planned" : errors.length > 0 ? "failed" : "reloaded",
@@ -46,6 +48,7 @@ export const CONFIG_HANDLERS: Handlers<"start_all" | "config_reload" | "config_d
       removed: prune ? plan.gone : [],
       kept: prune ? [] : plan.gone,
       unchanged: plan.unchanged,
+      stopped: start ? plan.stopped : [],
       errors,
       changes: plan.changed.map(({ config, fields, restarts, stops, starts }) => ({
         name: config.name,

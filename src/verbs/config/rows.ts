@@ -100,6 +100,7 @@ export const CONFIG_VERBS = {
       ),
       dry_run: about(z._default(flag, false), "Only report what would be done"),
       prune,
+      start: about(z._default(flag, false), "Also start existing apps that are down"),
     }),
     bare: "config_path",
     output: z.object({
@@ -112,6 +113,7 @@ export const CONFIG_VERBS = {
         "No longer in the files, but kept because `prune` was not given",
       ),
       unchanged: z.array(z.string()),
+      stopped: about(z.array(z.string()), "Existing apps that are down, and that `start` starts"),
       errors: z.array(z.string()),
       changes: z.array(configChange),
       settings: z.array(settingChange),
