@@ -91,7 +91,7 @@ const TITLES: Readonly<Record<string, string>> = {
   RestartPolicy: "When to restart a process that has ended.",
   StopMode: "Whom a stop signals.",
   CronRestartConfig: "A schedule of restarts.",
-  WatchConfig: "Restart when files change.",
+  WatchConfig: "What to do when files change.",
   ExpectConfig: "What the answer to a check must be.",
   HealthCheckConfig: "How a process is checked while it runs.",
   CronConfig: "A schedule of runs.",

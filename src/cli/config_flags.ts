@@ -42,8 +42,8 @@ export function configKeys(place: Place): Record<string, unknown> {
   const keys = keysOf(PROCESS_KEYS, place);
   const { watch } = keys as { watch?: Record<string, unknown> };
   if (watch !== undefined && watch.enabled === undefined && watch.paths === undefined) {
-    const flag = watch.ignore === undefined ? "watch-poll" : "watch-ignore";
-    throw bad(`Cannot use --${flag} without --watch`);
+    const flag = ["ignore", "action", "poll"].find((key) => watch[key] !== undefined);
+    throw bad(`Cannot use --watch-${flag} without --watch`);
   }
   return onlyGiven({
     ...keys,

@@ -56,18 +56,25 @@ export const FORMATS: Readonly<Record<Format, FormatRule>> = {
       isAddressRange(text) ? undefined : 'expected an address such as "127.0.0.1" or "10.0.0.0/8"',
     pattern: "^[0-9a-fA-F:.]+(/[0-9]{1,3})?$",
   },
-  failure_action: {
-    problem: (text) => {
-      const [, signal] = /^signal:(.+)$/.exec(text) ?? [];
-      if (signal !== undefined) return signalProblem(signal);
-      if (text === "restart" || text === "none") return undefined;
-      return 'expected "restart", "none" or "signal:" and a signal';
-    },
-    pattern: "^(restart|none|signal:.+)$",
-  },
+  failure_action: actionRule("restart", "none"),
+  watch_action: actionRule("restart", "reload", "command"),
   alert: { problem: (text) => conditionProblem(text, "process") },
   host_alert: { problem: (text) => conditionProblem(text, "host") },
 };
+
+/** One of these words, or a signal to send. */
+function actionRule(...words: readonly string[]): FormatRule {
+  return {
+    problem: (text) => {
+      const [, signal] = /^signal:(.+)$/.exec(text) ?? [];
+      if (signal !== undefined) return signalProblem(signal);
+      if (words.includes(text)) return undefined;
+      const quoted = words.map((word) => `"${word}"`).join(", ");
+      return `expected ${quoted} or "signal:" and a signal`;
+    },
+    pattern: `^(${words.join("|")}|signal:.+)$`,
+  };
+}
 
 const PORT = "expected a port from 1 to 65535";
 

@@ -9,6 +9,7 @@ export type Format =
   | "regex"
   | "name"
   | "failure_action"
+  | "watch_action"
   | "glob"
   | "user"
   | "endpoint"

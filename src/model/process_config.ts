@@ -70,7 +70,7 @@ export interface ProcessConfig {
   readonly maxAgeMs?: number;
   /** Restart on a schedule. */
   readonly cronRestart?: CronRestartConfig;
-  /** Restart when files change. */
+  /** Restart, or act otherwise, when files change. */
   readonly watch?: WatchConfig;
   /** Signal that stops it. */
   readonly stopSignal: SignalName;
@@ -153,7 +153,7 @@ export interface CronRestartConfig {
   readonly randomDelayMs?: number;
 }
 
-/** Restart when files change. */
+/** What to do when files change. */
 export interface WatchConfig {
   /** Whether to watch. */
   readonly enabled: boolean;
@@ -163,8 +163,24 @@ export interface WatchConfig {
   readonly ignore: readonly string[];
   /** Quiet time before the restart. */
   readonly debounceMs: number;
+  /** What to do: restart, reload, command, or signal: and a signal. */
+  readonly action: string;
+  /** For command: what to run, as hooks are. */
+  readonly command?: HookConfig;
   /** Look at the files every second or less often, for file systems that tell no changes. */
   readonly poll: boolean;
+}
+
+/** A shell command run at a point of a process's life. */
+export interface HookConfig {
+  /** Run with sh -c; without one the hook is skipped. */
+  readonly command: string;
+  /** Time limit. */
+  readonly timeoutMs: number;
+  /** Continue when it fails. */
+  readonly ignoreFailure: boolean;
+  /** Run as root, for an app with another user. */
+  readonly runAsRoot: boolean;
 }
 
 /** Whom a stop signals. */
@@ -264,18 +280,6 @@ export interface HooksConfig {
   readonly onUnhealthy?: HookConfig;
   /** When one of its alerts fires, or is resolved. */
   readonly onAlert?: HookConfig;
-}
-
-/** A shell command run at a point of a process's life. */
-export interface HookConfig {
-  /** Run with sh -c; without one the hook is skipped. */
-  readonly command: string;
-  /** Time limit. */
-  readonly timeoutMs: number;
-  /** Continue when it fails. */
-  readonly ignoreFailure: boolean;
-  /** Run as root, for an app with another user. */
-  readonly runAsRoot: boolean;
 }
 
 /** Resource limits. cgroup limits apply to the process tree. */

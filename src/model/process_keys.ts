@@ -178,11 +178,12 @@ const USER: readonly ValueType[] = [
 
 const PATHS: ValueType = { type: "list", of: { type: "path" } };
 
-/** Restart when files change. */
+/** Restart, or do something else, when files change. */
 const WATCH: ObjectType = {
   type: "object",
   named: "WatchConfig",
   short: [{ of: { type: "boolean" }, into: "enabled" }, { of: PATHS, into: "paths" }],
+  needs: { by: "action", keys: { command: "command" }, only: { command: "command" } },
   keys: {
     enabled: {
       type: "boolean",
@@ -214,6 +215,14 @@ const WATCH: ObjectType = {
       },
     },
     debounce: { type: "duration", default: "100ms", help: "Quiet time before the restart" },
+    action: {
+      type: "text",
+      format: "watch_action",
+      default: "restart",
+      help: "What to do: restart, reload, command, or signal: and a signal",
+      flag: { name: "watch-action", value: "ACTION", help: "with --watch: instead of a restart" },
+    },
+    command: { ...HOOK, help: "For command: what to run, as hooks are" },
     poll: {
       type: "boolean",
       default: false,
@@ -658,7 +667,7 @@ export const PROCESS_KEYS: KeyTable = {
     },
     max_age: { type: "duration", least: "1s", help: "Restart when it has run for this time" },
     cron_restart: { ...CRON_RESTART, help: "Restart on a schedule", flag: { value: "EXPR" } },
-    watch: { ...WATCH, help: "Restart when files change" },
+    watch: { ...WATCH, help: "Restart, or act otherwise, when files change" },
   }),
   ...group("Stop and reload", {
     stop_signal: {

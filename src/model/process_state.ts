@@ -120,6 +120,8 @@ export interface Snapshot {
   readonly restartsAt: readonly number[];
   /** Restarts in a row because of changed files, right after a start; see `isLoop()`. */
   readonly watchRestarts: readonly number[];
+  /** Up to when changed files were acted on without another run; null if never. */
+  readonly watchedUntil: number | null;
   /** Milliseconds since the epoch. */
   readonly startedAt: number | null;
   readonly finishedAt: number | null;
@@ -168,6 +170,7 @@ export const NEW: Snapshot = {
   totalUptimeMs: 0,
   restartsAt: [],
   watchRestarts: [],
+  watchedUntil: null,
   startedAt: null,
   finishedAt: null,
   nextRestartAt: null,
@@ -274,7 +277,15 @@ export type Input =
   /** Its log was truncated or moved, by itself or by another program. */
   | { readonly type: "log_trouble"; readonly trouble: LogTrouble }
   /** A watched file changed. */
-  | ({ readonly type: "file_changed"; readonly attempt: number } & WatchRestart)
+  | (
+    & {
+      readonly type: "file_changed";
+      readonly attempt: number;
+      /** What was done about it leaves the run alive. */
+      readonly isOver?: true;
+    }
+    & WatchRestart
+  )
   | {
     readonly type: "recycle_requested";
     readonly attempt: number;

@@ -64,7 +64,9 @@ type RequestCell = (now: Snapshot, input: Input, policies: Policies) => Step;
 type Row = { readonly [T in Input["type"]]?: Cell<InputOf<T>> };
 
 const fileChanged: Cell<InputOf<"file_changed">> = (now, input) => [
-  { ...now, watchRestarts: withRestart(now.watchRestarts, input) },
+  input.isOver
+    ? { ...now, watchedUntil: input.at }
+    : { ...now, watchRestarts: withRestart(now.watchRestarts, input) },
   [],
 ];
 

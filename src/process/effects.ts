@@ -40,7 +40,7 @@ export class Effects {
     this.#world = process.machine.world;
     this.hooks = new ProcessHooks(process);
     this.run = new RunController(process, this.hooks);
-    this.sources = new SourceWatch(process, this.run);
+    this.sources = new SourceWatch(process, this.run, this.hooks);
   }
 
   /** Name of the runtime that runs it; `auto` for a plain program. */

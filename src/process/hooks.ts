@@ -35,6 +35,13 @@ export interface HookContext {
   readonly ran?: (run: HookRun) => void;
 }
 
+/** A hook, or the command of a watch, which runs like one. */
+export type CommandName = HookName | "watch";
+
+function titleOf(hook: CommandName): string {
+  return hook === "watch" ? "watch command" : `${snakeCase(hook)} hook`;
+}
+
 /** What one run of a hook is given. */
 interface HookGiven {
   /** Cuts it short. */
@@ -48,7 +55,7 @@ const RETRY_MS = 250;
 
 /** Runs one hook. Resolves with what went wrong, without values of secrets, or undefined. */
 export async function runHook(
-  hook: HookName,
+  hook: CommandName,
   config: HookConfig,
   owner: HookContext,
   given: HookGiven = {},
@@ -75,7 +82,7 @@ export async function runHook(
       }
       const why = hide(messageOf(error));
       over(null, false, `cannot run: ${why}`);
-      const problem = `${snakeCase(hook)} hook cannot run: ${why}`;
+      const problem = `${titleOf(hook)} cannot run: ${why}`;
       if (hook === "preStart" && isLack(error)) {
         throw new ProcsupError("start_failed", problem, { cause: error });
       }
@@ -86,7 +93,7 @@ export async function runHook(
 
 /** Throws when the hook cannot be run. */
 async function runOnce(
-  hook: HookName,
+  hook: CommandName,
   config: HookConfig,
   owner: HookContext,
   given: HookGiven,
@@ -110,7 +117,7 @@ async function runOnce(
 
 /** The environment with the variables that describe the process to the hook. */
 export function hookEnvironment(
-  hook: HookName,
+  hook: CommandName,
   owner: HookContext,
   env: Readonly<Record<string, string>> = owner.env(),
 ): Record<string, string> {
@@ -130,7 +137,11 @@ export function hookEnvironment(
   };
 }
 
-function hookProblem(hook: HookName, config: HookConfig, result: ShellResult): string | undefined {
+function hookProblem(
+  hook: CommandName,
+  config: HookConfig,
+  result: ShellResult,
+): string | undefined {
   if (result.code === 0 || result.ended === "aborted") return undefined;
   const timedOut = result.ended === "timeout";
   const failure = hookFailure({ hook, exitCode: result.code, timedOut }, config);
@@ -147,5 +158,5 @@ export function hookFailure(
     : exitCode === null
     ? "cannot run"
     : `failed with exit code ${exitCode}`;
-  return `${snakeCase(hook)} hook ${how}`;
+  return `${titleOf(hook)} ${how}`;
 }

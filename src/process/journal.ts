@@ -6,7 +6,7 @@ import { type Listener, stillListening } from "../platform/scan/listening_ports.
 import type { Background } from "../platform/scan/process_group.ts";
 
 export interface HookRun {
-  readonly hook: HookName;
+  readonly hook: HookName | "watch";
   /** When it began, in milliseconds since the epoch. */
   readonly at: number;
   readonly durationMs: number;

@@ -1,11 +1,11 @@
 /** The hooks of one process, and the journal of their runs. */
 
-import type { HookName, ProcessConfig } from "../model/process_config.ts";
+import type { HookConfig, HookName, ProcessConfig } from "../model/process_config.ts";
 import { dirname } from "@std/path";
 import type { World } from "../platform/world.ts";
 import { appUser } from "../platform/users/app_user.ts";
 import { appEnvironment } from "./environment.ts";
-import { type HookContext, hookFailure, runHook } from "./hooks.ts";
+import { type CommandName, type HookContext, hookFailure, runHook } from "./hooks.ts";
 import { type HookRun, Journal } from "./journal.ts";
 import type { ProcessActor } from "./process_actor.ts";
 import { fetchSecrets, withoutSecrets } from "./secrets.ts";
@@ -34,12 +34,18 @@ export class ProcessHooks {
    * Runs a hook and notes a failure with its output. Resolves with how it failed; undefined if it
    * succeeded, or its failure is ignored.
    */
-  async run(
-    name: HookName,
+  async run(name: HookName, options: HookOptions = {}): Promise<string | undefined> {
+    const { config = this.#process.config } = options;
+    const hook = config.hooks[name];
+    return hook && await this.runCommand(name, hook, options);
+  }
+
+  /** The same for a command that is no hook. */
+  async runCommand(
+    name: CommandName,
+    hook: HookConfig,
     { signal, config = this.#process.config, input }: HookOptions = {},
   ): Promise<string | undefined> {
-    const hook = config.hooks[name];
-    if (hook === undefined) return undefined;
     let ended: HookRun | undefined;
     const ran = (run: HookRun) => void (ended = this.journal.ran(run));
     const run = runHook(name, hook, { ...this.context(config), ran }, { signal, input });

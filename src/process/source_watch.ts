@@ -1,34 +1,48 @@
-/** Restart on change: watches the sources of a process, while it runs and after it has failed. */
+/**
+ * Watches the sources of a process, while it runs and after it has failed. On a change it is restarted,
+ * reloaded or sent a signal, or a command runs.
+ */
 
 import { isLoop, LOOP_RESTARTS } from "../model/restart_budget.ts";
 import type { Snapshot } from "../model/process_state.ts";
 import { ifPossible } from "../model/errors.ts";
+import type { HookConfig } from "../model/process_config.ts";
+import { parseSignal } from "../model/signal.ts";
 import { dirname } from "@std/path";
 import { appUser } from "../platform/users/app_user.ts";
 import type { Monitor } from "./run_view.ts";
 import type { ProcessActor } from "./process_actor.ts";
+import type { ProcessHooks } from "./process_hooks.ts";
 import type { RunController } from "./run_controller.ts";
 import { watchFiles } from "./watch/file_watch.ts";
 
 export class SourceWatch implements Monitor {
   readonly #process: ProcessActor;
   readonly #run: RunController;
-  /** What is watched: an attempt and whether it has ended. Each begins a watch of its own. */
+  readonly #hooks: ProcessHooks;
+  /**
+   * What is watched: an attempt, whether it has ended, and since which action. Each begins a watch of its
+   * own.
+   */
   #watched: string | undefined;
   #watch: Monitor | undefined;
   /** True until the first snapshot was seen: it may be what an earlier daemon left. */
   #isFirst = true;
+  #isCommandRunning = false;
 
-  constructor(process: ProcessActor, run: RunController) {
+  constructor(process: ProcessActor, run: RunController, hooks: ProcessHooks) {
     this.#process = process;
     this.#run = run;
+    this.#hooks = hooks;
   }
 
   /** Starts or stops watching, as a snapshot demands. */
   follow(now: Snapshot): void {
     const isFirst = this.#isFirst;
     this.#isFirst = false;
-    const watched = this.#isWatched(now) ? `${now.attempt} ${now.run === null}` : undefined;
+    const watched = this.#isWatched(now)
+      ? `${now.attempt} ${now.run === null} ${now.watchedUntil}`
+      : undefined;
     if (watched === this.#watched) return;
     this.stop();
     this.#watched = watched;
@@ -44,9 +58,10 @@ export class SourceWatch implements Monitor {
     const { watch, cron } = this.#process.config;
     if (!watch?.enabled || isLoop(watchRestarts)) return false;
     const { pending, requests } = now;
-    if (pending?.verb === "restart" || requests.some(({ verb }) => verb === "restart")) {
-      return false;
-    }
+    // They begin a watch of their own once they are over.
+    const isReplaced = ({ verb }: { readonly verb: string }) =>
+      verb === "restart" || (verb === "reload" && watch.action === "reload");
+    if ((pending !== null && isReplaced(pending)) || requests.some(isReplaced)) return false;
     if (run !== null) return state === "running" || state === "starting";
     // What made it fail may be mended now. A job waits for its schedule.
     const hasFailed = state === "crashed" || state === "errored" ||
@@ -54,7 +69,10 @@ export class SourceWatch implements Monitor {
     return hasFailed && desired === "up" && cron === undefined;
   }
 
-  #begin({ attempt, startedAt, finishedAt, run }: Snapshot, isFirst: boolean): Monitor {
+  #begin(
+    { attempt, startedAt, finishedAt, run, watchedUntil }: Snapshot,
+    isFirst: boolean,
+  ): Monitor {
     const { config } = this.#process;
     const { world } = this.#process.machine;
     const now = world.clock.now();
@@ -64,33 +82,78 @@ export class SourceWatch implements Monitor {
       ...config.watch!,
       own: [dirname(world.apps)],
       user: ifPossible(() => appUser(config)),
-      upForMs: since ?? this.#run.uptimeMs,
+      // Earlier changes were acted on, maybe under an earlier daemon.
+      upForMs: Math.min(
+        since ?? this.#run.uptimeMs,
+        watchedUntil === null ? Infinity : Math.max(0, now - watchedUntil),
+      ),
     }, {
-      changed: (path) => {
-        const at = world.clock.now();
-        const upForMs = this.#run.uptimeMs || Math.max(0, at - (startedAt ?? at));
-        this.#process.post({ type: "file_changed", attempt, at, upForMs });
-        if (!isLoop(this.#process.snapshot.watchRestarts)) {
-          return this.#restart(`file changed: ${path}`);
-        }
-        this.#process.note(
-          `watching is paused until the next restart: ${LOOP_RESTARTS} restarts in a row came ` +
-            `right after a start, "${path}" changed last. If the app writes it, add it to ` +
-            "watch.ignore",
-        );
-      },
+      changed: (path) => this.#changed(path, attempt, startedAt),
       problem: (message) => this.#process.note(message),
     });
   }
 
-  /** Not once the supervisor shuts down. */
-  #restart(reason: string): void {
-    try {
-      this.#process.machine.refuseClosed();
-    } catch {
-      return;
+  #changed(path: string, attempt: number, startedAt: number | null): void {
+    const { config, machine } = this.#process;
+    // Not once the supervisor shuts down.
+    if (ifPossible(() => (machine.refuseClosed(), true)) === undefined) return;
+    const { action, command } = config.watch!;
+    const reason = `file changed: ${path}`;
+    if (action === "command") {
+      this.#process.note(`${reason}, the watch command runs`);
+      return void this.#runCommand(command!);
     }
-    const request = { verb: "restart", reason, cause: "watch" } as const;
+    // One that has failed can only be started again.
+    const isUp = this.#process.snapshot.run !== null;
+    if (isUp && action.startsWith("signal:")) {
+      const signal = parseSignal(action.slice("signal:".length));
+      const isSent = this.#run.signal(signal);
+      this.#process.note(
+        `${reason}, ${signal} is ${isSent ? "sent" : "not sent: it has no process"}`,
+      );
+      return this.#over();
+    }
+    const verb = isUp && action === "reload" ? "reload" : "restart";
+    // A reload may fail, or leave the run alive.
+    if (verb === "reload") {
+      this.#process.note(`${reason}, it is reloaded`);
+      this.#over();
+    }
+    if (verb === "reload" && config.reloadSignal !== undefined) return this.#request(verb, reason);
+    const at = machine.world.clock.now();
+    const upForMs = this.#run.uptimeMs || Math.max(0, at - (startedAt ?? at));
+    this.#process.post({ type: "file_changed", attempt, at, upForMs });
+    if (!isLoop(this.#process.snapshot.watchRestarts)) return this.#request(verb, reason);
+    this.#process.note(
+      `watching is paused until the next restart: ${LOOP_RESTARTS} ${verb}s in a row came ` +
+        `right after a start, "${path}" changed last. If the app writes it, add it to ` +
+        "watch.ignore",
+    );
+  }
+
+  #request(verb: "restart" | "reload", reason: string): void {
+    const unchanged = verb === "reload" && { unchanged: true } as const;
+    const request = { verb, reason, cause: "watch", ...unchanged } as const;
     this.#process.post({ type: "replace_requested", request });
+    const isOver = ({ requests }: Snapshot) => !requests.some((one) => one === request);
+    this.#process.until(isOver, this.#process.gone).then(({ requestFailed: failed }) => {
+      if (failed !== null) this.#process.note(`${reason}, but it cannot ${verb}: ${failed.why}`);
+    }, () => {});
+  }
+
+  /** Changes while it runs do not count: it may make them. */
+  async #runCommand(command: HookConfig): Promise<void> {
+    if (this.#isCommandRunning) return;
+    this.#isCommandRunning = true;
+    await this.#hooks.runCommand("watch", command);
+    this.#isCommandRunning = false;
+    this.#over();
+  }
+
+  /** If the run lives on, the next watch begins with what changes from now on. */
+  #over(): void {
+    const { attempt } = this.#process.snapshot;
+    const at = this.#process.machine.world.clock.now();
+    this.#process.post({ type: "file_changed", attempt, at, upForMs: 0, isOver: true });
   }
 }

@@ -1,4 +1,4 @@
-/** Restart on file changes, with a real daemon and real processes. */
+/** What happens on file changes, with a real daemon and real processes. */
 
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { ProcsupError } from "../../src/model/errors.ts";
@@ -22,11 +22,16 @@ class Scene implements AsyncDisposable {
     Deno.writeTextFileSync(`${this.sources.path}/src/a.ts`, "1");
   }
 
-  static async start(watch: unknown, script = "exec sleep 1000"): Promise<Scene> {
+  static async start(
+    watch: unknown,
+    script = "exec sleep 1000",
+    config: Record<string, unknown> = {},
+  ): Promise<Scene> {
     const scene = new Scene(await TestDaemon.start());
     await scene.daemon.startScript("app", `echo start; ${script}`, {
       cwd: scene.sources.path,
       watch,
+      ...config,
     });
     await settle();
     return scene;
@@ -35,6 +40,19 @@ class Scene implements AsyncDisposable {
   get starts(): number {
     const log = Deno.readTextFileSync(`${this.daemon.home}/apps/app/stdout.log`);
     return log.split("start\n").length - 1;
+  }
+
+  /** Changes the watched file. */
+  change(text: string): void {
+    Deno.writeTextFileSync(`${this.sources.path}/src/a.ts`, text);
+  }
+
+  /** The lines of a file beside the sources, exactly that many. */
+  async lines(name: string, count: number): Promise<void> {
+    const read = () => (readFileIfAny(`${this.sources.path}/${name}`) ?? "").split("\n").length - 1;
+    await waitFor(() => read() >= count, { what: `${count} lines of ${name}` });
+    await settle();
+    assertEquals(read(), count);
   }
 
   /** Exactly that many starts. */
@@ -163,4 +181,97 @@ Deno.test("a missing watched path is rejected by name", async () => {
     ["invalid_config", 'Invalid "watch.paths" "/nowhere/src": no such file or directory'],
   );
   assertEquals(await daemon.client.call("list"), []);
+});
+
+const TRAP = "trap 'echo x >>../signals' USR1; cd src; while :; do sleep 0.02; done";
+
+Deno.test("action signal: sends it once for a change, and the next daemon not again", async () => {
+  await using scene = await Scene.start({ paths: ["src"], action: "signal:usr1" }, TRAP);
+  scene.change("2");
+  await scene.lines("signals", 1);
+  // The change is later than the start of the run that is adopted.
+  await scene.daemon.kill();
+  await scene.daemon.run();
+  await scene.lines("signals", 1);
+  // The watch goes on, also with what changes while no daemon runs.
+  scene.change("3");
+  await scene.lines("signals", 2);
+  await scene.daemon.kill();
+  scene.change("4");
+  await scene.daemon.run();
+  await scene.lines("signals", 3);
+  await scene.started(1);
+});
+
+Deno.test("action reload: sends the reload signal, or replaces the run", async () => {
+  const watch = { paths: ["src"], action: "reload" };
+  await using scene = await Scene.start(watch, TRAP, { reload_signal: "SIGUSR1" });
+  scene.change("2");
+  await scene.lines("signals", 1);
+  scene.change("3");
+  await scene.lines("signals", 2);
+  await scene.started(1);
+  await scene.daemon.client.call("reconfigure", {
+    target: "app",
+    config: { reload_signal: null, overlap: true },
+  });
+  scene.change("4");
+  await scene.started(2);
+  const { events } = await scene.daemon.client.call("events", { target: "app", type: "note" });
+  assertEquals(events.map(({ reason }) => reason), [
+    ...[1, 2, 3].map(() => "file changed: src/a.ts, it is reloaded"),
+  ]);
+});
+
+Deno.test("action command: runs once for a change, tells its failure, and what it writes does not count", async () => {
+  const command = "echo x >>src/out; echo x >>runs; [ ! -e fail ] || { echo no css; exit 3; }";
+  await using scene = await Scene.start({ paths: ["src"], action: "command", command });
+  scene.change("2");
+  await scene.lines("runs", 1);
+  Deno.writeTextFileSync(`${scene.sources.path}/fail`, "");
+  scene.change("3");
+  await scene.lines("runs", 2);
+  const { events } = await scene.daemon.client.call("events", { target: "app", type: "note" });
+  assertEquals(events.map(({ reason }) => reason), [
+    ...[1, 2].map(() => "file changed: src/a.ts, the watch command runs"),
+    "watch command failed with exit code 3: no css",
+  ]);
+  await scene.daemon.kill();
+  await scene.daemon.run();
+  await scene.lines("runs", 2);
+  await scene.started(1);
+});
+
+Deno.test("watch.poll notices a change without events of the system, under each daemon", async () => {
+  await using scene = await Scene.start({ paths: ["src"], poll: true });
+  const ino = Deno.statSync(`${scene.sources.path}/src`).ino!.toString(16);
+  const watches = () => {
+    const folder = `/proc/${scene.daemon.pid}/fdinfo`;
+    return [...Deno.readDirSync(folder)].some(({ name }) =>
+      readFileIfAny(`${folder}/${name}`)?.includes(` ino:${ino} `)
+    );
+  };
+  assertEquals(watches(), false);
+  scene.change("2");
+  await scene.started(2);
+  await scene.daemon.kill();
+  await scene.daemon.run();
+  await settle();
+  scene.change("3");
+  await scene.started(3);
+  Deno.removeSync(`${scene.sources.path}/src/a.ts`);
+  await scene.started(4);
+});
+
+Deno.test("an action that does not exist, or without its command, is refused with what is right", async () => {
+  await using daemon = await TestDaemon.start();
+  const start = (watch: unknown) => daemon.startScript("app", "exec sleep 1000", { watch });
+  await assertRejects(
+    () => start({ action: "signal:HUPP" }),
+    ProcsupError,
+    'Invalid "watch.action" "signal:HUPP"',
+  );
+  await assertRejects(() => start({ action: "reboot" }), ProcsupError, 'expected "restart"');
+  await assertRejects(() => start({ action: "command" }), ProcsupError, 'needs "command"');
+  await assertRejects(() => start({ command: "make" }), ProcsupError, 'has no "command"');
 });

@@ -43,7 +43,7 @@ Deno.test("parseConfig() accepts a bare command as a hook", () => {
 });
 
 Deno.test("parseConfig() accepts true, false or paths for watch", () => {
-  const rest = { ignore: [], debounceMs: 100, poll: false };
+  const rest = { ignore: [], debounceMs: 100, poll: false, action: "restart" };
   assertEquals(parsed({ watch: true }).watch, { enabled: true, paths: [], ...rest });
   assertEquals(parsed({ watch: false }).watch, { enabled: false, paths: [], ...rest });
   assertEquals(parsed({ watch: ["a"] }).watch, { enabled: true, paths: ["a"], ...rest });

@@ -357,7 +357,14 @@ for (const [what, check] of OTHERS) Deno.test(`watchFiles() ${what}`, check);
 
 Deno.test("checkWatch() rejects a path that does not exist", async () => {
   await using watched = new Watched();
-  const watch = { enabled: true, paths: ["src", "nope"], ignore: [], debounceMs: 1, poll: false };
+  const watch = {
+    enabled: true,
+    paths: ["src", "nope"],
+    ignore: [],
+    debounceMs: 1,
+    poll: false,
+    action: "restart",
+  };
   const error = assertThrows(() => checkWatch({ cwd: watched.path, watch }), ProcsupError);
   assertEquals(
     [error.code, error.message],
