@@ -144,6 +144,9 @@ function daemonContext(
   const configs = new ConfigFiles({ supervisor, web, webhooks, alerts, path: paths.configs, warn });
   const limits = new ReadLimits();
   const context: VerbContext = { ...given, token, configs, web, shutdownNotice, limits };
+  if (/^(true|1)$/.test(Deno.env.get("OTEL_DENO") ?? "")) {
+    void import("./telemetry.ts").then(({ exportTelemetry }) => exportTelemetry(backend));
+  }
   return context;
 }
 

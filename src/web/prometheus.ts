@@ -1,4 +1,4 @@
-/** Metrics in the text format of Prometheus. */
+/** The metrics of the daemon and its apps, and their text for Prometheus. */
 
 import { baseName } from "../model/name.ts";
 import { PROCESS_STATES } from "../model/process_info.ts";
@@ -18,6 +18,13 @@ export const METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 interface Sample {
   readonly labels?: Readonly<Record<string, string>>;
   readonly value: number;
+}
+
+/** A counter if its name ends with `_total`, else a gauge. */
+export interface Metric {
+  readonly name: string;
+  readonly help: string;
+  readonly samples: readonly Sample[];
 }
 
 /** A metric of each of several things: name, help, and value in base units; undefined for none. */
@@ -71,6 +78,11 @@ function seconds(time: string | null | undefined): number | undefined {
 }
 
 export async function metricsText(backend: Backend): Promise<string> {
+  return (await readMetrics(backend)).map(textOf).join("\n");
+}
+
+/** All metrics as they are now. */
+export async function readMetrics(backend: Backend): Promise<Metric[]> {
   const processes = await backend.dispatch("list", undefined) as ProcessJson[];
   const schedules = await backend.dispatch("cron_list", undefined) as CronJson[];
   return [
@@ -89,7 +101,7 @@ export async function metricsText(backend: Backend): Promise<string> {
     ...await alertMetrics(backend),
     ...await daemonMetrics(backend),
     ...await webhookMetrics(backend),
-  ].join("\n");
+  ];
 }
 
 /** The metrics of several things, without those that none of them has. */
@@ -98,7 +110,7 @@ function metricsOf<T>(
   rows: readonly Row<T>[],
   all: readonly T[],
   labelsOf: (one: T) => Record<string, string>,
-): string[] {
+): Metric[] {
   return rows.flatMap(([name, help, value]) => {
     const samples = all.flatMap((one): Sample[] => {
       const known = value(one);
@@ -108,7 +120,7 @@ function metricsOf<T>(
   });
 }
 
-async function daemonMetrics(backend: Backend): Promise<string[]> {
+async function daemonMetrics(backend: Backend): Promise<Metric[]> {
   const { daemon } = await backend.dispatch("system_metrics", undefined) as SystemMetricsJson;
   const { version } = await backend.dispatch("ping", undefined) as PingJson;
   const one = (name: string, help: string, value: number) => metric(name, help, [{ value }]);
@@ -127,7 +139,7 @@ async function daemonMetrics(backend: Backend): Promise<string[]> {
 }
 
 /** Empty without alerts. */
-async function alertMetrics(backend: Backend): Promise<string[]> {
+async function alertMetrics(backend: Backend): Promise<Metric[]> {
   const alerts = await backend.dispatch("alerts", undefined) as AlertJson[];
   if (alerts.length === 0) return [];
   const samples = alerts.map(({ name, when, state }) => ({
@@ -138,7 +150,7 @@ async function alertMetrics(backend: Backend): Promise<string[]> {
 }
 
 /** Empty if no webhook is configured. */
-async function webhookMetrics(backend: Backend): Promise<string[]> {
+async function webhookMetrics(backend: Backend): Promise<Metric[]> {
   const webhooks = await backend.dispatch("webhook_list", undefined) as WebhookJson[];
   if (webhooks.length === 0) return [];
   const deliveries = webhooks.flatMap(({ name: webhook, delivered, failed, dropped }) =>
@@ -159,8 +171,11 @@ async function webhookMetrics(backend: Backend): Promise<string[]> {
   ];
 }
 
-/** One metric. It is a counter if its name ends with `_total`. */
-function metric(name: string, help: string, samples: readonly Sample[]): string {
+function metric(name: string, help: string, samples: readonly Sample[]): Metric {
+  return { name, help, samples };
+}
+
+function textOf({ name, help, samples }: Metric): string {
   const type = name.endsWith("_total") ? "counter" : "gauge";
   const lines = samples.map(({ labels = {}, value }) => {
     const pairs = Object.entries(labels).map(([label, text]) => `${label}="${escaped(text)}"`);

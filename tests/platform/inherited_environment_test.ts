@@ -13,7 +13,8 @@ Deno.test("withoutNodeShim() leaves any other environment alone", () => {
 });
 
 Deno.test("inheritedEnvironment() leaves out the variables of a service manager, and our own", async () => {
-  const dropped = ["NOTIFY_SOCKET", "LISTEN_FDS", "WATCHDOG_USEC", "INVOCATION_ID", "PROCSUP_HOME"];
+  const dropped = ["NOTIFY_SOCKET", "LISTEN_FDS", "WATCHDOG_USEC", "INVOCATION_ID", "PROCSUP_HOME"]
+    .concat("OTEL_SERVICE_NAME", "OTEL_EXPORTER_OTLP_ENDPOINT");
   const kept = ["LANG", "MY_LISTEN_FDS", "NOTIFY_SOCKETS", "PATH"];
   const module = import.meta.resolve("../../src/platform/launch/inherited_environment.ts");
   const { stdout } = await new Deno.Command(Deno.execPath(), {

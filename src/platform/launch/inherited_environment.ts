@@ -13,10 +13,11 @@ const SERVICE_VARIABLES = new Set([
 
 /**
  * Without our own variables: inside an app, `PROCSUP_RUN_ID` would make the child part of that app.
- * Without those of a service manager, which are meant for this process alone.
+ * Without those of a service manager and of OpenTelemetry, which are meant for this process alone: an
+ * app would report under the daemon's name.
  */
 export function inheritedEnvironment(): Record<string, string> {
-  return only((name) => !name.startsWith("PROCSUP_"));
+  return only((name) => !/^(PROCSUP|OTEL)_/.test(name));
 }
 
 /** The same for a shell, without the variables that it manages itself. */
