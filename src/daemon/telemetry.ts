@@ -35,7 +35,9 @@ function exportMetrics(backend: Backend): void {
     const kind = name.endsWith("_total") ? "Counter" : "Gauge";
     const instrument: Instrument = meter[`createObservable${kind}`](name, { description });
     instrument.addCallback((observer) => {
-      for (const { value, labels } of last.get(name)?.samples ?? []) observer.observe(value, labels);
+      for (const { value, labels } of last.get(name)?.samples ?? []) {
+        observer.observe(value, labels);
+      }
     });
   };
   // The exporter calls back for each export. A metric that is new then is part of the next one.
