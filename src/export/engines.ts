@@ -139,6 +139,13 @@ const ROWS: Readonly<Record<string, Row>> = {
   "limits.address_space": inside("LimitAS"),
   "limits.file_size": inside("LimitFSIZE"),
   "limits.memory": [LIMITS, LIMITS, "Resources.MemoryMB", "MemoryMax"],
+  "limits.memory_high": nowhere("it has only hard limits", "MemoryHigh"),
+  "limits.cpu_weight": nowhere("it shares by what is reserved", "CPUWeight"),
+  "limits.io_max": nowhere("it does not limit I/O"),
+  no_new_privs: inside("NoNewPrivileges"),
+  private_tmp: inside("PrivateTmp"),
+  read_only: inside("ProtectSystem"),
+  writable: inside("ReadWritePaths"),
   "limits.cpu_percent": [LIMITS, LIMITS, "- it reserves MHz", "CPUQuota"],
   "limits.pids": [
     "- the node limits processes",

@@ -288,7 +288,13 @@ function rights(config: ProcessConfig): Setting[] {
     ["MemoryMax", limits.memoryBytes ?? maxMemoryBytes],
     // systemd refuses more than two decimals.
     ["CPUQuota", limits.cpuPercent && `${Math.round(limits.cpuPercent * 10) / 10}%`],
+    ["MemoryHigh", limits.memoryHighBytes],
+    ["CPUWeight", limits.cpuWeight],
     ["TasksMax", limits.pids],
+    ["NoNewPrivileges", config.noNewPrivs ? "yes" : undefined],
+    ["PrivateTmp", config.privateTmp ? "yes" : undefined],
+    ["ProtectSystem", config.readOnly ? "strict" : undefined],
+    ["ReadWritePaths", config.writable.join(" ") || undefined],
     // A dash in a slice name would make a nested slice.
     ["Slice", namespace === "default" ? undefined : `${namespace.replaceAll("-", "_")}.slice`],
   ];

@@ -13,6 +13,7 @@ import { sharedFileProblem } from "../platform/files/way.ts";
 import type { OtherUser } from "../platform/users/as_user.ts";
 import { appEnvironment, fileVariables } from "../process/environment.ts";
 import {
+  checkIsolation,
   checkLimits,
   checkRootHooks,
   checkTerminal,
@@ -89,6 +90,7 @@ export function startProblems(
   const versions = purpose === "look" ? "assumed" : "asked";
   attempt(() => commandLine(config, { path, user, versions }));
   attempt(() => checkLimits(config), true);
+  attempt(() => checkIsolation(config), true);
   attempt(() => checkRootHooks(config));
   attempt(() => checkTerminal(config));
   attempt(() => sharedSockets(config));

@@ -112,6 +112,14 @@ export interface ProcessConfig {
   readonly nice?: number;
   /** Resource limits. */
   readonly limits: LimitsConfig;
+  /** No program that it starts, such as sudo, gets more rights than it has. */
+  readonly noNewPrivs: boolean;
+  /** It has /tmp and /var/tmp of its own, empty at each start. */
+  readonly privateTmp: boolean;
+  /** It can write nowhere except in writable, /dev, /proc and /sys. Also in /tmp with private_tmp. Its logs are written as always. */
+  readonly readOnly: boolean;
+  /** Files and folders that it can write in spite of read_only. */
+  readonly writable: readonly string[];
   /** Log files and their rotation. */
   readonly log: LogConfig;
 }
@@ -296,8 +304,14 @@ export interface LimitsConfig {
   readonly fileSizeBytes?: number;
   /** cgroup: memory of the process tree. */
   readonly memoryBytes?: number;
+  /** cgroup: memory above which the process tree is slowed down and its caches are freed. */
+  readonly memoryHighBytes?: number;
   /** cgroup: percent of one core. */
   readonly cpuPercent?: number;
+  /** cgroup: share of the processors while they are all busy; that of others is 100. */
+  readonly cpuWeight?: number;
+  /** cgroup: bytes and operations per second on one device. lsblk shows the number of a device. */
+  readonly ioMax?: string;
   /** cgroup: processes in the tree. */
   readonly pids?: number;
 }

@@ -304,7 +304,26 @@ const LIMITS: ObjectType = {
     address_space: { type: "size", help: "Address space of each process" },
     file_size: { type: "size", help: "Size of a file that it writes" },
     memory: { type: "size", help: "cgroup: memory of the process tree" },
+    memory_high: {
+      type: "size",
+      help: "cgroup: memory above which the process tree is slowed down and its caches are freed",
+    },
     cpu_percent: { type: "number", min: 1, help: "cgroup: percent of one core" },
+    cpu_weight: {
+      type: "int",
+      min: 1,
+      max: 10_000,
+      help: "cgroup: share of the processors while they are all busy; that of others is 100",
+    },
+    io_max: {
+      type: "text",
+      pattern: [
+        "^\\d+:\\d+( (rbps|wbps|riops|wiops)=(max|\\d+))+$",
+        'a device and limits such as "8:0 rbps=1048576 wiops=100"',
+      ],
+      help: "cgroup: bytes and operations per second on one device",
+      note: "lsblk shows the number of a device.",
+    },
     pids: { type: "int", min: 1, help: "cgroup: processes in the tree" },
   },
 };
@@ -809,6 +828,28 @@ export const PROCESS_KEYS: KeyTable = {
     },
     nice: { type: "int", min: -20, max: 19, help: "Priority of the scheduler, -20 (first) to 19" },
     limits: { ...LIMITS, default: {}, help: "Resource limits" },
+    no_new_privs: {
+      type: "boolean",
+      default: false,
+      help: "No program that it starts, such as sudo, gets more rights than it has",
+    },
+    private_tmp: {
+      type: "boolean",
+      default: false,
+      help: "It has /tmp and /var/tmp of its own, empty at each start",
+    },
+    read_only: {
+      type: "boolean",
+      default: false,
+      help: "It can write nowhere except in writable, /dev, /proc and /sys",
+      note: "Also in /tmp with private_tmp. Its logs are written as always.",
+    },
+    writable: {
+      type: "list",
+      of: { type: "path" },
+      default: [],
+      help: "Files and folders that it can write in spite of read_only",
+    },
   }),
   ...group("Logs", { log: { ...LOG, default: {}, help: "Log files and their rotation" } }),
 };

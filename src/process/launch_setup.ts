@@ -1,9 +1,9 @@
 /** What a configuration asks to be set up in the app's process: user, umask, nice, limits, sockets. */
 
 import { refuseStart } from "../model/errors.ts";
-import type { LimitsConfig, ProcessConfig } from "../model/process_config.ts";
+import type { ProcessConfig } from "../model/process_config.ts";
 import { snakeCase } from "../model/key_table.ts";
-import { cgroups } from "../platform/scan/cgroup.ts";
+import { cgroups, limitsGroup } from "../platform/scan/cgroup.ts";
 import { type OtherUser, otherUserProblem, systemProgram } from "../platform/users/as_user.ts";
 import { wantsReadiness } from "../model/transition_steps.ts";
 import type { LaunchSetup } from "../platform/launch/launcher.ts";
@@ -16,6 +16,7 @@ import {
   type SocketAddress,
 } from "../platform/sockets/sockets.ts";
 import { terminalProblem } from "../platform/launch/app_input.ts";
+import { type Isolation, isolationProblem, isolationWords } from "../platform/launch/isolation.ts";
 import { ownNiceness, ulimitLines, ulimitProblem } from "../platform/launch/ulimits.ts";
 import { appUser, type UserConfig } from "../platform/users/app_user.ts";
 
@@ -25,7 +26,15 @@ type SetupConfig =
   & ReadyConfig
   & Pick<
     ProcessConfig,
-    "umask" | "nice" | "limits" | "sockets" | "hooks" | "tty" | "log" | "stopSignal"
+    | "umask"
+    | "nice"
+    | "limits"
+    | "sockets"
+    | "hooks"
+    | "tty"
+    | "log"
+    | "stopSignal"
+    | keyof Isolation
   >;
 
 type ReadyConfig = Pick<
@@ -53,6 +62,7 @@ const SHARING: ReadonlySet<string> = new Set(["node", "deno"]);
 export function launchSetup(config: SetupConfig, runtime: string): LaunchSetup {
   const user = knownUser(config);
   checkLimits(config);
+  checkIsolation(config);
   checkRootHooks(config);
   checkTerminal(config);
   checkNotify(config);
@@ -66,7 +76,7 @@ export function launchSetup(config: SetupConfig, runtime: string): LaunchSetup {
   const limits = limitsGroup(config.limits) ? config.limits : undefined;
   return {
     shell,
-    prefix: niceWords(config),
+    prefix: [...niceWords(config), ...isolationWords(config)],
     user,
     limits,
     sockets,
@@ -158,6 +168,12 @@ export function checkLimits(config: Pick<SetupConfig, "name" | "limits" | "nice"
   niceWords(config);
 }
 
+/** Throws `invalid_config` for an isolation that this machine cannot give. */
+export function checkIsolation(config: Pick<SetupConfig, "name" | keyof Isolation>): void {
+  const problem = isolationProblem(config);
+  if (problem !== undefined) refuseStart(config.name, problem);
+}
+
 /** The launch wrapper uses descriptor 9 for itself. */
 const MAX_SOCKETS_WITH_TTY = 6;
 
@@ -174,11 +190,6 @@ export function checkTerminal(
   }
   const problem = terminalProblem();
   if (problem !== undefined) refuseStart(name, `tty ${problem}`);
-}
-
-/** Whether there are limits for a control group. */
-function limitsGroup({ memoryBytes, cpuPercent, pids }: LimitsConfig): boolean {
-  return (memoryBytes ?? cpuPercent ?? pids) !== undefined;
 }
 
 function niceWords({ name, nice }: Pick<SetupConfig, "name" | "nice">): string[] {

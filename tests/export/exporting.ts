@@ -96,6 +96,10 @@ export const SAMPLES: Readonly<Record<string, unknown>> = {
   gid: "nogroup",
   umask: "077",
   nice: 5,
+  no_new_privs: true,
+  private_tmp: true,
+  read_only: true,
+  writable: ["/var/lib"],
   log: { max_files: 2 },
   "cron.schedule": "0 4 * * *",
   "cron.timezone": "Europe/Berlin",
@@ -110,7 +114,10 @@ export const SAMPLES: Readonly<Record<string, unknown>> = {
   "limits.address_space": "1GB",
   "limits.file_size": "1GB",
   "limits.memory": "256MB",
+  "limits.memory_high": "200MB",
   "limits.cpu_percent": 50,
+  "limits.cpu_weight": 50,
+  "limits.io_max": "8:0 rbps=1048576",
   "limits.pids": 64,
   ...Object.fromEntries(
     ["start", "stop", "restart", "reload", "healthcheck"].flatMap((point) =>

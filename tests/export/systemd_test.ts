@@ -8,13 +8,14 @@ import { exportText, lacks, runs, sampleFiles, SAMPLES } from "./exporting.ts";
 
 const noSystemd = !runs("systemd-analyze", "--version");
 
+/** What it says about the units given; others of the machine may be faulty, too. */
 async function said(...args: string[]): Promise<string> {
   const { stdout, stderr } = await new Deno.Command("systemd-analyze", {
     args,
     env: { TZ: "UTC", LC_ALL: "C" },
   }).output();
   const text = new TextDecoder();
-  return text.decode(stdout) + text.decode(stderr);
+  return (text.decode(stdout) + text.decode(stderr)).replace(/^(\/usr)?\/lib\/systemd\/.*\n/gm, "");
 }
 
 /** Keys that depend on the users of this machine. */

@@ -57,6 +57,10 @@ Deno.test("parseConfig() fills in every default", () => {
     priority: 0,
     sockets: [],
     limits: {},
+    noNewPrivs: false,
+    privateTmp: false,
+    readOnly: false,
+    writable: [],
     log: {
       maxSizeBytes: 10 * 1024 ** 2,
       maxFiles: 5,
@@ -123,6 +127,7 @@ Deno.test("parseConfig() accepts every key", () => {
     umask: "027",
     nice: 5,
     limits: { nofile: 1024, core: 0, memory: "1GB", cpu_percent: 50, pids: 10 },
+    ...{ no_new_privs: true, private_tmp: true, read_only: true, writable: ["data"] },
     log: {
       ...{ max_size: "1MB", max_files: 2, max_age: "1h", compress: false, pipe: true },
       ...{ rotate: "daily", stdout: "/srv/out-{instance}.log", stderr: "/srv/err-{instance}.log" },
@@ -199,6 +204,7 @@ Deno.test("parseConfig() accepts every key", () => {
     uid: "www-data",
     gid: 33,
     umask: "027",
+    ...{ noNewPrivs: true, privateTmp: true, readOnly: true, writable: ["data"] },
     nice: 5,
     limits: { nofile: 1024, coreBytes: 0, memoryBytes: 1024 ** 3, cpuPercent: 50, pids: 10 },
     log: {

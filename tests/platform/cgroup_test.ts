@@ -15,9 +15,12 @@ function fakeGroup(base: string, controllers: string): void {
 
 Deno.test("Cgroups writes the limits of a run to its group", async () => {
   await using home = tempHome();
-  fakeGroup(home.path, "cpu memory pids");
+  fakeGroup(home.path, "cpu memory pids io");
   const groups = new Cgroups(home.path);
-  const limits = { memoryBytes: 2 ** 20, cpuPercent: 150, pids: 20, nofile: 5 };
+  const limits = {
+    ...{ memoryBytes: 2 ** 20, memoryHighBytes: 2 ** 19, cpuPercent: 150, cpuWeight: 50 },
+    ...{ ioMax: "8:0 rbps=1048576", pids: 20, nofile: 5 },
+  };
   assertEquals(groups.problem(limits), undefined);
   const path = groups.create("run", limits)!;
   assertEquals(path, `${home.path}/procsup/run`);
@@ -25,6 +28,9 @@ Deno.test("Cgroups writes the limits of a run to its group", async () => {
   assertEquals(content("memory.max"), String(2 ** 20));
   assertEquals(content("cpu.max"), "150000 100000");
   assertEquals(content("pids.max"), "20");
+  assertEquals(content("memory.high"), String(2 ** 19));
+  assertEquals(content("cpu.weight"), "50");
+  assertEquals(content("io.max"), "8:0 rbps=1048576");
 });
 
 Deno.test("Cgroups rejects limits without their controller, or without groups", async () => {

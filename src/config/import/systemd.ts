@@ -114,6 +114,12 @@ const SETTINGS: ImportTable<Values, undefined> = {
   LimitAS: ([value]) => limit("address_space", value!),
   LimitFSIZE: ([value]) => limit("file_size", value!),
   MemoryMax: ([value]) => limit("memory", value!),
+  MemoryHigh: ([value]) => limit("memory_high", value!),
+  CPUWeight: ([value]) =>
+    isNumber(value!) ? { limits: { cpu_weight: Number(value) } } : { lost: UNSUPPORTED },
+  NoNewPrivileges: ([value]) => ({ no_new_privs: isOn(value) }),
+  PrivateTmp: ([value]) => ({ private_tmp: isOn(value) }),
+  ProtectSystem: ([value]) => value === "strict" ? { read_only: true } : { lost: UNSUPPORTED },
   MemoryLimit: ([value]) => limit("memory", value!),
   TasksMax: ([value]) => limit("pids", value!),
   CPUQuota: ([value]) => limit("cpu_percent", value!.replace("%", "")),

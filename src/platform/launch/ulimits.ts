@@ -16,7 +16,7 @@ interface Row {
   readonly unit: number;
 }
 
-const ROWS: readonly Row[] = [
+const ROWS = [
   { key: "nofile", name: "nofile", proc: "Max open files", letter: "n", unit: 1 },
   { key: "nproc", name: "nproc", proc: "Max processes", letter: "u", unit: 1 },
   { key: "coreBytes", name: "core", proc: "Max core file size", letter: "c", unit: 512 },
@@ -28,7 +28,7 @@ const ROWS: readonly Row[] = [
     unit: 1024,
   },
   { key: "fileSizeBytes", name: "file_size", proc: "Max file size", letter: "f", unit: 512 },
-];
+] as const satisfies readonly Row[];
 
 /**
  * Shell lines that set the limits, soft and hard, rounded up to the unit of the shell. A limit that

@@ -25,7 +25,10 @@ import type { Run } from "../../model/process_state.ts";
 /** A limit's key, its controller, and the file that takes its value. */
 const LIMITS = [
   { key: "memoryBytes", name: "memory", controller: "memory", file: "memory.max" },
+  { key: "memoryHighBytes", name: "memory_high", controller: "memory", file: "memory.high" },
   { key: "cpuPercent", name: "cpu_percent", controller: "cpu", file: "cpu.max" },
+  { key: "cpuWeight", name: "cpu_weight", controller: "cpu", file: "cpu.weight" },
+  { key: "ioMax", name: "io_max", controller: "io", file: "io.max" },
   { key: "pids", name: "pids", controller: "pids", file: "pids.max" },
 ] as const satisfies readonly { key: keyof LimitsConfig; [more: string]: string }[];
 
@@ -211,10 +214,15 @@ function groupName(runId: string): string {
   return runId.slice(0, 13);
 }
 
-function limitText(key: keyof LimitsConfig, value: number): string {
+function limitText(key: keyof LimitsConfig, value: number | string): string {
   return key === "cpuPercent"
-    ? `${Math.round(value * CPU_PERIOD / 100)} ${CPU_PERIOD}`
+    ? `${Math.round(Number(value) * CPU_PERIOD / 100)} ${CPU_PERIOD}`
     : `${value}`;
+}
+
+/** Whether there are limits for a control group. */
+export function limitsGroup(limits: LimitsConfig): boolean {
+  return LIMITS.some(({ key }) => limits[key] !== undefined);
 }
 
 /** Enables a controller for the groups below this one; false when the kernel refuses. */

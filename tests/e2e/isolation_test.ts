@@ -1,0 +1,86 @@
+/** Apps that are set apart: their own /tmp, a file system to read, no new rights. */
+
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { isolationProblem } from "../../src/platform/launch/isolation.ts";
+import { livingOf, runMark } from "../fixtures/run_members.ts";
+import { TestDaemon } from "../support/procsup.ts";
+import { tempHome } from "../support/temp_home.ts";
+import { waitFor } from "../support/wait_for.ts";
+
+const ALL = { noNewPrivs: true, privateTmp: true, readOnly: true, writable: [] };
+
+const problem = Deno.build.os === "linux" ? isolationProblem(ALL) : "not Linux";
+// deno-lint-ignore no-console
+if (problem !== undefined) console.log(`skipped: isolation (${problem})`);
+
+/** What it may do, as lines; then it waits, and ends with code 7 at SIGTERM. */
+const LOOK = `trap 'exit 7' TERM
+try() { (eval "$2") 2>/dev/null && echo "$1 yes" || echo "$1 no"; }
+try system ': >/etc/procsup-test'
+try writable ': >"$FOLDER/made"'
+try beside ': >"$FOLDER-not"'
+try tmp ': >/tmp/procsup-test.$$'
+try others '[ -n "$(ls -A /tmp | grep -v ^procsup-test)" ]'
+try null ': >/dev/null'
+try rights 'grep -q "NoNewPrivs:.1" /proc/self/status'
+echo end
+while :; do sleep 0.05; done`;
+
+Deno.test("an isolated app keeps its pid, its signals and its exit code, over a killed daemon", {
+  ignore: problem !== undefined,
+}, async () => {
+  await using temp = tempHome();
+  await using daemon = await TestDaemon.start();
+  const FOLDER = `${temp.path}/data`;
+  Deno.mkdirSync(FOLDER);
+  const look = async (name: string, keys: Record<string, unknown>) => {
+    await daemon.startScript(name, LOOK, { cwd: "/", env: { FOLDER }, ...keys });
+    const log = () => Deno.readTextFileSync(`${daemon.home}/apps/${name}/stdout.log`);
+    await waitFor(() => log().endsWith("end\n"), { what: "the end of its look" });
+    return Object.fromEntries(log().trim().split("\n").map((line) => line.split(" ")));
+  };
+  const readable = await look("readable", { read_only: true, writable: [FOLDER] });
+  const { system, writable, beside, tmp, null: nothing, others } = readable;
+  assertEquals([system, writable, beside, tmp, nothing], ["no", "yes", "no", "no", "yes"]);
+  assertEquals([others, readable.rights], ["yes", "no"]);
+  const apart = await look("apart", { private_tmp: true, no_new_privs: true });
+  assertEquals([apart.tmp, apart.others, apart.rights], ["yes", "no", "yes"]);
+  if (Deno.uid() === 0) {
+    const nobody = await look("nobody", {
+      ...{ uid: "nobody", private_tmp: true, no_new_privs: true, read_only: true },
+    });
+    assertEquals([nobody.system, nobody.tmp, nobody.others], ["no", "yes", "no"]);
+  }
+  const { pid } = await daemon.status("apart");
+  const mark = runMark(pid);
+  await daemon.kill();
+  await daemon.revive();
+  assertEquals((await daemon.status("apart")).pid, pid);
+  assertEquals((await daemon.cli("stop", "all")).code, 0);
+  for (const name of ["readable", "apart"]) {
+    const { state, last_exit } = await daemon.status(name);
+    assertEquals([state, last_exit?.code, last_exit?.signal], ["stopped", 7, null]);
+  }
+  assertEquals(livingOf(mark), []);
+  assert(!Array.from(Deno.readDirSync("/tmp"), ({ name }) => name).includes(`procsup-test.${pid}`));
+});
+
+Deno.test("isolation that cannot be given is refused, by start and by validate", {
+  ignore: Deno.build.os !== "linux",
+}, async () => {
+  await using daemon = await TestDaemon.start();
+  const cases = [
+    [{ writable: ["/tmp"] }, "writable needs read_only: true"],
+    [{ read_only: true, writable: ["/missing/x"] }, 'writable path "/missing/x" does not exist'],
+  ] as const;
+  for (const [keys, told] of cases) {
+    const file = `${daemon.home}/procsup.yaml`;
+    const app = { command: "/bin/sleep 1000", ...keys };
+    Deno.writeTextFileSync(file, JSON.stringify({ processes: { app } }));
+    const up = await daemon.cli("up", file);
+    assertEquals(up.code, 2, up.stderr);
+    assertStringIncludes(up.stderr, told);
+    const validate = await daemon.cli("config", "validate", file);
+    assertStringIncludes(validate.stdout + validate.stderr, told);
+  }
+});
