@@ -41,12 +41,12 @@ export interface ProcessResult {
 /** Answer of `reconfigure`. */
 export interface ReconfigureResult {
   /** `changed`: nothing had to be replaced. */
-  readonly status: "unchanged" | "changed" | "reloaded" | "rolled_back" | "failed";
+  readonly status: "unchanged" | "changed" | "reloaded" | "rolled_back" | "failed" | "planned";
   /** One for each process. */
   readonly results: readonly ProcessResult[];
   /** Whether the old configuration was restored. */
   readonly rolledBack: boolean;
-  /** Whether the run was replaced. */
+  /** Whether the run was replaced, or would be. */
   readonly restarted: boolean;
   /** Which keys changed. */
   readonly changes: readonly FieldChange[];

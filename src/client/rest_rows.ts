@@ -108,13 +108,13 @@ export const REST_ROWS: { readonly [verb: string]: readonly RestRow[] } = {
   reconfigure: [{
     method: "PATCH",
     path: "/processes/{target}",
-    query: ["batch_size", "wait_ready", "rollback_on_failure"],
+    query: ["batch_size", "wait_ready", "rollback_on_failure", "dry_run"],
     fixed: { replace: false },
     body: "config",
   }, {
     method: "PUT",
     path: "/processes/{target}",
-    query: ["batch_size", "wait_ready", "rollback_on_failure"],
+    query: ["batch_size", "wait_ready", "rollback_on_failure", "dry_run"],
     fixed: { replace: true },
     body: "config",
   }],

@@ -31,6 +31,7 @@ import {
   whatStayedUp,
   withoutJobs,
 } from "./bulk.ts";
+import { needsRestart } from "../model/config_diff.ts";
 import { checkConfig, type Purpose, refuseTaken, wireDefaults } from "./check_config.ts";
 import { AppDirectory, type Directory } from "./app_directory.ts";
 import { Apply } from "./apply.ts";
@@ -321,10 +322,19 @@ export class Supervisor implements AsyncDisposable {
     return await this.#synced(done);
   }
 
+  /** What `reconfigure()` would change. Runs nothing. */
+  async plannedChange(target: string, options: ReconfigureOptions): Promise<PlannedChange> {
+    const { app, config } = await this.#checkedChange(target, options, "look");
+    if (app === undefined) return { fields: [], replaces: false };
+    const fields = app.changesTo(config!);
+    return { fields, replaces: needsRestart(fields) && app.replacedBy(config!).length > 0 };
+  }
+
   /** The app of a target, and its changed configuration; undefined if there is none. */
   async #checkedChange(
     target: string,
     options: ReconfigureOptions,
+    purpose: Purpose = "start",
   ): Promise<{ app?: ManagedApp; config?: ProcessConfig }> {
     for (;;) {
       const processes = this.directory.resolve(target);
@@ -332,7 +342,7 @@ export class Supervisor implements AsyncDisposable {
       const app = appOfAll(this.#registry, processes);
       const before = app.wanted;
       const config = this.parse(changedConfig(before, options));
-      await this.check(config);
+      await this.check(config, this.directory.configs(), purpose);
       // Another request may have changed it while secrets were fetched: its change must stay.
       if (app.wanted !== before || this.directory.app(app.name) !== app) continue;
       this.#registry.checkDependencies(config);
@@ -491,6 +501,11 @@ export class Supervisor implements AsyncDisposable {
     const usage = this.usage.sample(processes);
     return processes.map((process) => process.info(usage(process)));
   }
+}
+
+interface PlannedChange extends Pick<ChangeResult, "fields"> {
+  /** Whether runs would be replaced. */
+  readonly replaces: boolean;
 }
 
 const NOTHING_CHANGED: ChangeResult = {

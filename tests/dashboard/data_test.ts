@@ -25,8 +25,42 @@ import {
   rangeText,
   readRange,
 } from "../../src/web/dashboard/app/data/time_range.ts";
+import {
+  configOf,
+  formGroups,
+  patchOf,
+  textOfKey,
+} from "../../src/web/dashboard/app/process/key_form.ts";
 import { runningDependents, stoppedAmong } from "../../src/web/dashboard/app/process/select.ts";
 import { jsonFields } from "../../src/model/log_level.ts";
+
+Deno.test("patchOf() and textOfKey() change what a form changed, and keep what it hides", () => {
+  const before = {
+    ...{ entrypoint: "a b.sh", args: ["-x", "two words"], max_memory: "64MB", priority: 3 },
+    ...{ env: { KEPT: "***", GONE: "***" }, health_check: { type: "tcp", address: ":80" } },
+    ...{ autostart: true, depends_on: { db: "ready" }, log: { max_files: 5 } },
+  };
+  const keys = [...formGroups().values()].flat();
+  const texts = keys.map((key) => [key, textOfKey(key, before)] as const);
+  const shown = Object.fromEntries(
+    texts.filter(([, text]) => text !== "").map(([{ path }, text]) => [path, text]),
+  );
+  assertEquals([shown.args, shown.env, shown["log.max_files"]], [
+    "-x 'two words'",
+    "KEPT=***\nGONE=***",
+    "5",
+  ]);
+  const after = (changed: Record<string, string>) =>
+    patchOf(
+      configOf(texts),
+      configOf(texts.map(([key, text]) => [key, changed[key.path] ?? text])),
+    );
+  assertEquals(after({}), {});
+  assertEquals(
+    after({ env: "KEPT=***\nNEW=3", max_memory: "", "log.max_files": "7", args: "-y" }),
+    { env: { GONE: null, NEW: "3" }, max_memory: null, log: { max_files: 7 }, args: ["-y"] },
+  );
+});
 
 Deno.test("credentialIn() distinguishes links, codes and tokens", () => {
   assertEquals(credentialIn(" http://127.0.0.1:1/#/login?code=0a1b \n"), {

@@ -190,38 +190,36 @@ browserTest("seven open log views block no tab", async (dashboard) => {
   await Promise.all(tabs.map((tab) => tab.close()));
 });
 
-browserTest("a configuration can be changed key by key, and keys removed", async (dashboard) => {
-  const { page, daemon } = dashboard;
-  const env = { KEPT: "1", GONE: "2" };
-  await daemon.startScript("app", "exec sleep 1000", { instances: 2, env, max_memory: "64MB" });
-  await dashboard.signIn();
-  await dashboard.go("#/processes/app:0?tab=config");
-  await page.getByText("GONE").waitFor();
-  await page.getByRole("button", { name: "Change…" }).click();
-  const dialog = page.getByRole("dialog", { name: "Change app" });
-  const keys = dialog.getByLabel("Keys to change");
-  const change = dialog.getByRole("button", { name: "Change" });
-  for (
-    const [text, mistake] of [["{", "not a JSON object"], [
-      '{"max_memry":1}',
-      "max_memory",
-    ]] as const
-  ) {
-    await keys.fill(text);
-    await change.click();
-    await dialog.getByRole("alert").getByText(mistake).waitFor();
-  }
-  await keys.fill('{ "max_memory": "1GB", "env": { "GONE": null, "NEW": "3" } }');
-  // Selecting text may end outside of the dialog, which stays.
-  const box = (await keys.boundingBox())!;
-  await page.mouse.move(box.x + 20, box.y + 10);
-  await page.mouse.down();
-  await page.mouse.move(5, box.y + 10);
-  await page.mouse.up();
-  await change.click();
-  await dialog.waitFor({ state: "detached" });
-  await page.getByText("Changed env.GONE, env.NEW, max_memory of app").first().waitFor();
-  await page.getByText("GONE", { exact: true }).waitFor({ state: "detached" });
-  const { config } = await daemon.status("app:1");
-  assertEquals([config.max_memory, Object.keys(config.env as object)], ["1GB", ["KEPT", "NEW"]]);
-});
+browserTest(
+  "a configuration is changed by a form, with its plan and its release",
+  async (dashboard) => {
+    const { page, daemon } = dashboard;
+    const env = { KEPT: "1", GONE: "2" };
+    await daemon.startScript("app", "exec sleep 1000", { instances: 2, env, max_memory: "64MB" });
+    await dashboard.signIn();
+    await dashboard.go("#/processes/app:0?tab=config");
+    await page.getByRole("button", { name: "Change…" }).click();
+    const form = page.getByRole("form", { name: "Change app" });
+    const field = (path: string) => form.locator(`[id="field-${path}"]`);
+    await form.locator("details").evaluateAll((all) =>
+      all.forEach((one: { open?: boolean }) => one.open = true)
+    );
+    assertEquals(await field("env").inputValue(), "KEPT=***\nGONE=***");
+    const show = form.getByRole("button", { name: "Show the plan" });
+    await field("max_memory").fill("many");
+    await show.click();
+    await form.getByRole("alert").getByText("max_memory").waitFor();
+    await field("max_memory").fill("1GB");
+    await field("env").fill("KEPT=***\nNEW=3");
+    await show.click();
+    const plan = page.locator("section.panel", { hasText: "Its runs are replaced" });
+    await plan.getByText("env.GONE", { exact: true }).waitFor();
+    await plan.getByText("1GB", { exact: true }).waitFor();
+    assertEquals((await daemon.status("app:1")).config.max_memory, "64MB", "nothing has changed");
+    await plan.getByRole("button", { name: "Release, undo if it fails" }).click();
+    await page.getByText("✓ done in").waitFor();
+    await page.getByText("env.GONE, env.NEW, max_memory", { exact: true }).waitFor();
+    const { config } = await daemon.status("app:1");
+    assertEquals([config.max_memory, Object.keys(config.env as object)], ["1GB", ["KEPT", "NEW"]]);
+  },
+);

@@ -11,7 +11,7 @@ import { parseConfig } from "../../src/model/config_schema.ts";
 import type { Supervisor } from "../../src/manager/supervisor.ts";
 import { Records } from "../../src/manager/records.ts";
 import { pathsIn } from "../../src/platform/files/paths.ts";
-import { lstatIfAny } from "../../src/platform/files/stat.ts";
+import { lookAt, lstatIfAny } from "../../src/platform/files/stat.ts";
 import { freePort } from "../support/http_load.ts";
 import { tempHome } from "../support/temp_home.ts";
 import { TestManager } from "../support/test_manager.ts";
@@ -406,6 +406,25 @@ Deno.test("apply() starts nothing that was stopped since the plan was begun", as
   const { errors } = await apply(supervisor, plan, { startDown: true });
   assertEquals(errors, ['Cannot start "app": it was stopped meanwhile']);
   assertEquals(supervisor.inspect("app").state, "stopped");
+});
+
+Deno.test("a planned change names its keys and whether runs are replaced, and runs nothing", async () => {
+  await using test = await TestManager.open();
+  await test.script("app", "exec sleep 1000");
+  const { supervisor } = test;
+  const before = test.info("app");
+  const ran = `${test.home}/ran`;
+  const plan = async (keys: Record<string, unknown>) => {
+    const { fields, replaces } = await supervisor.plannedChange("app", { keys });
+    return [fields.map(({ field }) => field), replaces];
+  };
+  const secrets = { TOKEN: { command: `touch ${ran}; echo secret` } };
+  assertEquals(await plan({ env: { NEW: "1" }, secrets }), [["env.NEW", "secrets.TOKEN"], true]);
+  assertEquals(await plan({ tags: ["new"] }), [["tags"], false]);
+  assertEquals(await plan({}), [[], false]);
+  await assertRejects(() => plan({ stop_timeout: "soon" }), ProcsupError, "stop_timeout");
+  const { pid, config } = test.info("app");
+  assertEquals([pid, config, lookAt(ran)], [before.pid, before.config, undefined]);
 });
 
 Deno.test("two changes of different keys at once are both made", async () => {

@@ -30,9 +30,14 @@ export const APP_HANDLERS: Handlers<keyof typeof APP_VERBS> = {
     };
   },
   async reconfigure(context, given) {
-    const { target, config: keys, replace } = given;
+    const { target, config: keys, replace, dry_run } = given;
     refuseMasks(keys);
     const options = { ...rollingOptions(context, given), keys, replace };
+    if (dry_run) {
+      const { fields, replaces } = await context.supervisor.plannedChange(target, options);
+      const nothing = { results: [], rolled_back: false };
+      return { status: "planned", ...nothing, restarted: replaces, changes: [...fields] };
+    }
     const done = await context.supervisor.reconfigure(target, options);
     const kept = done.kept.map((process) => ({ process }));
     return {

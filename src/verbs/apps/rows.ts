@@ -25,7 +25,7 @@ const batches = {
 
 const reconfigureRoute = {
   path: "/processes/{id}",
-  query: ["batch_size", "wait_ready", "rollback_on_failure"],
+  query: ["batch_size", "wait_ready", "rollback_on_failure", "dry_run"],
   body: "ProcessConfigPatch",
   bodyField: "config",
   answers: "Reconfigured",
@@ -112,13 +112,14 @@ export const APP_VERBS = {
         z._default(flag, true),
         "restore the old configuration when one fails",
       ),
+      dry_run: about(z._default(flag, false), "Only report what would be done"),
     }),
     output: z.extend(rollingResult, {
       status: about(
-        z.enum(["unchanged", "changed", "reloaded", "rolled_back", "failed"]),
+        z.enum(["unchanged", "changed", "reloaded", "rolled_back", "failed", "planned"]),
         "`changed`: nothing had to be replaced",
       ),
-      restarted: about(z.boolean(), "Whether the run was replaced"),
+      restarted: about(z.boolean(), "Whether the run was replaced, or would be"),
       changes: about(z.array(fieldChange), "Which keys changed"),
     }),
     bare: "target",

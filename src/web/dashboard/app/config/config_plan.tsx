@@ -9,7 +9,7 @@ import { processesOf } from "../data/store.ts";
 import type { ConfigReloadResult } from "../../../../protocol/wire.ts";
 import { plainLine } from "../logs/ansi.ts";
 import { Button } from "../controls/controls.tsx";
-import { processDialog } from "../process/process_menu.tsx";
+import { goToChange } from "../process/actions.ts";
 import { StateBadge } from "../process/process_figures.tsx";
 import { counted } from "../data/format.ts";
 
@@ -124,7 +124,7 @@ export function ConfigOutcome({ done }: { done: ConfigReloadResult }) {
 }
 
 /** Old and new values, without masked ones. */
-function FieldDiff({ fields }: Pick<Change, "fields">) {
+export function FieldDiff({ fields }: Pick<Change, "fields">) {
   return (
     <ul class="diff">
       {fields.map(({ field, from, to }) => (
@@ -177,7 +177,7 @@ export function ConfigDrift({ name }: { name: string }) {
         </p>
         <span class="row wrap">
           <Button icon="file" onClick={() => void compare()}>Compare with the file</Button>
-          <Button onClick={() => processDialog.value = { kind: "change", name }}>Change…</Button>
+          <Button onClick={() => goToChange(name)}>Change…</Button>
         </span>
       </div>
       {plan.value && <FieldDiff fields={changeOf(name, plan.value)?.fields ?? []} />}

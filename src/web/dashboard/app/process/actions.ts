@@ -271,3 +271,8 @@ export async function run<T>(
     return undefined;
   }
 }
+
+/** Opens the form that changes an app. */
+export function goToChange(name: string): void {
+  go(["processes", name], "tab=config&change=1");
+}

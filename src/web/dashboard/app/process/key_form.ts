@@ -2,7 +2,7 @@
 
 import type { Key, KeyTable, ObjectType, ValueType } from "../../../../model/key_table.ts";
 import { PROCESS_KEYS } from "../../../../model/process_keys.ts";
-import { splitWords } from "../../../../model/shell_line.ts";
+import { shellWord, splitWords } from "../../../../model/shell_line.ts";
 import { ApiError } from "../data/api.ts";
 import { FieldError, readEnv, readObject } from "../data/format.ts";
 
@@ -89,6 +89,42 @@ function eitherOf(path: string, types: readonly ValueType[], text: string): unkn
   if (of("int") && /^\d+$/.test(text)) return Number(text);
   const list = of("list");
   return list === undefined ? text : valueOf(path, list, text);
+}
+
+/** The text of a key's value, of which `configOf()` makes the value again; empty if it is not set. */
+export function textOfKey({ path, row }: FormKey, config: Config): string {
+  const [key, inner] = path.split(".") as [string, string?];
+  const outer = config[key];
+  const value = inner === undefined ? outer : isMap(outer) ? outer[inner] : undefined;
+  if (value === undefined || value === null) return "";
+  if (Array.isArray(value)) {
+    return value.every((item) => typeof item !== "object")
+      ? value.map((item) => shellWord(String(item))).join(" ")
+      : JSON.stringify(value);
+  }
+  if (!isMap(value)) return String(value);
+  const isFlat = row.type === "map" && row.of.type !== "object" &&
+    Object.values(value).every((one) => typeof one === "string" && !one.includes("\n"));
+  return isFlat
+    ? Object.entries(value).map(([name, one]) => `${name}=${one}`).join("\n")
+    : JSON.stringify(value);
+}
+
+/** The merge patch (RFC 7396) that makes one configuration the other. */
+export function patchOf(before: Config, after: Config): Config {
+  const keys = new Set([...Object.keys(before), ...Object.keys(after)]);
+  return Object.fromEntries([...keys].flatMap((key): [string, unknown][] => {
+    const [from, to] = [before[key], after[key]];
+    if (JSON.stringify(from) === JSON.stringify(to)) return [];
+    if (to === undefined) return [[key, null]];
+    return [[key, isMap(from) && isMap(to) ? patchOf(from, to) : to]];
+  }));
+}
+
+type Config = Readonly<Record<string, unknown>>;
+
+function isMap(value: unknown): value is Config {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** The field that an error refers to. */

@@ -1,28 +1,25 @@
 /**
  * The menu of all actions on a process or an app, beside the button that opened it, and the dialogs to
- * scale, signal and change it.
+ * scale and signal it.
  */
 
 import { baseName } from "../../../../model/name.ts";
 import { signal, useSignal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { act, run, type Verb, VERBS } from "./actions.ts";
-import { ask, processPath } from "../data/api.ts";
-import { announce, toast } from "../shell/notices.ts";
+import { act, goToChange, run, type Verb, VERBS } from "./actions.ts";
+import { processPath } from "../data/api.ts";
 import { go, linkTo, place, screen } from "../data/router.ts";
 import { isStarted } from "./select.ts";
 import { mayAdminister, mayOperate, processesOf } from "../data/store.ts";
-import type { ProcessJson, ReconfigureResult } from "../../../../protocol/wire.ts";
+import type { ProcessJson } from "../../../../protocol/wire.ts";
 import {
   Button,
-  Field,
   FormDialog,
   Icon,
   type IconName,
   Select,
   stepThrough,
 } from "../controls/controls.tsx";
-import { readObject } from "../data/format.ts";
 
 interface Opened {
   readonly name: string;
@@ -98,7 +95,7 @@ function entriesFor(name: string, members: readonly ProcessJson[]): Entry[] {
     icon: VERBS[verb].icon,
     run: () => void act(verb, names),
   });
-  const ask = (text: string, icon: IconName, kind: "scale" | "signal" | "change"): Entry => ({
+  const ask = (text: string, icon: IconName, kind: "scale" | "signal"): Entry => ({
     text,
     icon,
     run: () => processDialog.value = { kind, name },
@@ -117,7 +114,7 @@ function entriesFor(name: string, members: readonly ProcessJson[]): Entry[] {
     verb("Rolling reload…", "roll", [baseName(name)]),
     logs,
     ask("Scale…", "processes", "scale"),
-    mayAdminister.value && ask("Change…", "file", "change"),
+    mayAdminister.value && { text: "Change…", icon: "file", run: () => goToChange(name) },
     hasPid && ask("Send a signal…", "events", "signal"),
     verb("Empty logs…", "flush"),
     hasPid && verb("Kill…", "kill"),
@@ -218,7 +215,7 @@ export function ProcessDialogs() {
   return <Window name={open.name} onClose={() => processDialog.value = undefined} />;
 }
 
-const WINDOWS = { scale: ScaleDialog, signal: SignalDialog, change: ChangeDialog };
+const WINDOWS = { scale: ScaleDialog, signal: SignalDialog };
 
 interface WindowProps {
   readonly name: string;
@@ -278,47 +275,4 @@ function SignalDialog({ name, onClose }: WindowProps) {
       </label>
     </FormDialog>
   );
-}
-
-const EXAMPLE = '{ "max_memory": "1GB", "env": { "DEBUG": null } }';
-
-function ChangeDialog({ name, onClose }: WindowProps) {
-  const base = baseName(name);
-  const text = useSignal("");
-  const submit = async () => {
-    const body = readObject("keys", text.value);
-    const result = await ask<ReconfigureResult>(processPath(base), { method: "PATCH", body });
-    notify(base, result);
-  };
-  return (
-    <FormDialog
-      title={`Change ${base}`}
-      verb="Change"
-      doing={`Changing ${base}`}
-      onSubmit={submit}
-      onClose={onClose}
-    >
-      <Field
-        name="keys"
-        label="Keys to change, as JSON"
-        rows={5}
-        required
-        value={text}
-        placeholder={EXAMPLE}
-      />
-      <p class="faint small">
-        Other keys stay unchanged; null removes a key. If a key needs it, all instances are
-        reloaded, one by one. Applying the file again overrides these changes.
-      </p>
-    </FormDialog>
-  );
-}
-
-function notify(base: string, { changes, restarted }: ReconfigureResult): void {
-  const fields = changes.map(({ field }) => field).join(", ");
-  const text = fields === ""
-    ? `${base} has this configuration already`
-    : `Changed ${fields} of ${base}${restarted ? " and reloaded it" : ""}`;
-  toast("done", text);
-  announce(text);
 }

@@ -12,6 +12,7 @@ import { mayAdminister, mayOperate, processesOf } from "../data/store.ts";
 import { conditionOf } from "../../../../model/process_info.ts";
 import type { ProcessJson } from "../../../../protocol/wire.ts";
 import { Button, Empty, Facts, Trail } from "../controls/controls.tsx";
+import { ChangeForm } from "./change_form.tsx";
 import { ConfigDrift } from "../config/config_plan.tsx";
 import { EventLog } from "../timeline/events.tsx";
 import { ProcessCharts, Summary } from "./process_summary.tsx";
@@ -181,6 +182,9 @@ function Body({ tab, name, members, process }: {
     case "env":
       return <ProcessEnv config={config} />;
     case "config":
+      if (mayAdminister.value && place.value.params.has("change")) {
+        return <ChangeForm of={members[0]!} />;
+      }
       return (
         <>
           {mayAdminister.value && <ConfigDrift name={first} />}
