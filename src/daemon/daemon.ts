@@ -17,6 +17,7 @@ import { DaemonLog } from "./capped_file.ts";
 import { ConfigFiles } from "./config_files.ts";
 import { EventJournal } from "./event_journal.ts";
 import { ipcApp } from "./ipc_server.ts";
+import { KeptChecks } from "./kept_checks.ts";
 import { MetricsHistory, metricsReader } from "./metrics_history.ts";
 import { Service, watchdogMs } from "./service.ts";
 import { ReadLimits } from "./read_limits.ts";
@@ -78,8 +79,12 @@ export async function runDaemon(options: DaemonOptions): Promise<number> {
   const read = metricsReader(supervisor);
   using history = new MetricsHistory({
     ...{ folder: paths.metrics, clock: systemClock, read, warn },
-    written: (at, readings) => void alerts.look(at, readings),
+    written: (at, readings) => {
+      checks.write(at);
+      alerts.look(at, readings);
+    },
   });
+  const checks = new KeptChecks(supervisor, paths.checks);
   const alerts = new Alerts({ supervisor, history, path: paths.alerts, home: paths.home });
   supervisor.directory.watch(({ name }, before) => before && history.renamed(before, name));
   const given = { supervisor, paths, webhooks, alerts, journal, history, endDaemon, log };
@@ -108,6 +113,7 @@ export async function runDaemon(options: DaemonOptions): Promise<number> {
   options.onReady?.();
 
   const why = await ended.promise;
+  checks.write(Infinity);
   // The daemon now removes these files itself: stop restoring them.
   restoreFiles = () => {};
   if (why === "signalled" && await everythingEnds(startedBy())) {

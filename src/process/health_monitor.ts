@@ -63,8 +63,10 @@ export class HealthMonitor implements Monitor {
     const { clock } = this.#process.world;
     const [at, startedAt] = [clock.now(), clock.steady()];
     try {
-      const problem = await probe(this.#config, this.#process, this.#abort.signal);
-      this.#over({ at, latencyMs: clock.steady() - startedAt, problem: problem ?? "" });
+      const problem = await probe(this.#config, this.#process, this.#abort.signal) ?? "";
+      // The app may say anything, also in its answer to a check.
+      const { hide = String } = this.#process.hookContext();
+      this.#over({ at, latencyMs: clock.steady() - startedAt, problem: hide(problem) });
     } catch (error) {
       const problem = `check cannot run: ${messageOf(error)}`;
       // A lack of resources says nothing about the app.

@@ -1,4 +1,4 @@
-/** The last runs of the hooks and health checks of a process. In memory only. */
+/** The last runs of the hooks and health checks of a process, in memory; the daemon keeps the checks. */
 
 import type { HookName } from "../model/process_config.ts";
 import type { Run } from "../model/process_state.ts";
@@ -102,6 +102,11 @@ export class Journal {
       this.#checkHooks = [...this.#checkHooks, kept].slice(-CHECK_HOOKS);
     } else this.#hooks = [...this.#hooks, kept].slice(-HOOKS);
     return kept;
+  }
+
+  /** Puts the checks of an earlier daemon before those of this one. */
+  restoreChecks(earlier: readonly HealthCheckRun[]): void {
+    this.#checks = [...earlier, ...this.#checks].slice(-CHECKS);
   }
 
   checked(run: HealthCheckRun): void {

@@ -43,6 +43,26 @@ Deno.test("procsup list prints a table, JSON, NDJSON, YAML and names", async () 
   assertEquals(names.stdout, "api\nmail\n");
 });
 
+Deno.test("procsup list has columns for health and ports when an app has them", async () => {
+  const config = { health_check: { type: "tcp" } };
+  const at = (port: number, address: string) => ({ port, address });
+  await using daemon = new FakeDaemon({
+    list: () => [fakeProcess({ config, health: "unhealthy" }), ERRORED],
+    ports: () => [{
+      name: "api",
+      id: fakeProcess().id,
+      ports: [at(80, "::"), at(80, "0.0.0.0"), at(443, "::")],
+    }],
+  });
+  const table = await daemon.run("list");
+  assertEquals(table.stdout.split("\n"), [
+    "ID  NAME  STATE    HEALTH      PID  UPTIME  RESTARTS   CPU    MEM  NS       PORTS",
+    " 0  api   running  unhealthy  4121   2h13m         2  1.2%  48 MB  default  80 443",
+    " 1  mail  errored  -             -       -         2     -      -  default  -",
+    "",
+  ]);
+});
+
 Deno.test("procsup list without processes prints [] for programs and a hint for people", async () => {
   await using daemon = new FakeDaemon({ list: () => [] });
   const [json, table] = await Promise.all([daemon.run("list", "--json"), daemon.run("list")]);

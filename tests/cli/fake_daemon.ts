@@ -24,7 +24,8 @@ export class FakeDaemon implements AsyncDisposable {
   headers: Record<string, string> = {};
   readonly #server: Deno.HttpServer;
 
-  constructor(answers: Answers, streamed: readonly unknown[] = []) {
+  constructor(given: Answers, streamed: readonly unknown[] = []) {
+    const answers: Answers = { ports: () => [], ...given };
     this.#server = Deno.serve({
       path: `${this.home}/procsup.sock`,
       onListen: () => {},

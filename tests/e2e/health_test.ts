@@ -160,8 +160,16 @@ Deno.test("health is checked again under a new daemon, and is shown and explaine
   await waitFor(async () => (await daemon.status("api")).health === "unhealthy");
   assertStringIncludes(
     (await daemon.cli("why", "api")).stdout,
-    `unhealthy: ${url}/health answered 503`,
+    `unhealthy: ${url}/health answered 503 · `,
   );
+  // The next daemon has the failing answers of this one.
+  const failures = async () =>
+    (await daemon.client.call("history", { target: "api" })).health.filter(({ ok }) => !ok);
+  const before = (await failures())[0]!;
+  await daemon.terminate();
+  await daemon.run();
+  assertEquals((await failures())[0], before);
+  assertStringIncludes(before.message, "answered 503");
 });
 
 Deno.test("invalid health checks are rejected before anything starts, with the field", async () => {

@@ -87,6 +87,18 @@ Deno.test("http: a status from 200 to 399 is healthy, any other is not", async (
   }
 });
 
+Deno.test("http: the first line of an error is told, unless it is HTML", async () => {
+  await using target = new Target(() =>
+    new Response("\nupstream timed out\nat db", { status: 503 })
+  );
+  await using lone = await checked({ url: target.url });
+  const last = () => lone.process.journal.checks.at(-1)?.problem;
+  assertEquals(last(), `${target.url} answered 503 · upstream timed out`);
+  target.answer = () => new Response("<html>", { status: 502 });
+  await checkAgain(lone);
+  assertEquals(last(), `${target.url} answered 502`);
+});
+
 Deno.test("http: expect names the status, the headers and a text that the answer must have", async () => {
   const hello = () =>
     new Response("it is möglich", { status: 201, headers: { "x-mode": "read-write" } });

@@ -13,7 +13,8 @@ import { paintState } from "../paint.ts";
 /** Prints all processes or the targets, once or repeatedly. */
 export async function list(context: CommandContext): Promise<number | void> {
   const { output } = context;
-  const columns = processColumns(output);
+  const ports = new Map<string, string>();
+  const columns = processColumns(output, ports);
   if (context.flags.on("all-contexts")) {
     const { listAllContexts } = await import("../all_contexts.ts");
     return await listAllContexts(context, columns);
@@ -23,7 +24,12 @@ export async function list(context: CommandContext): Promise<number | void> {
     return await watchList(context, columns);
   }
   const client = connect(context);
+  // Programs ask for ports by themselves. Without an answer the column is missing.
+  const listening = output.isForPeople ? client.call("ports").catch(() => []) : [];
   const processes = await selected(await client.call("list"), context.positionals);
+  for (const { id, ports: found } of await listening) {
+    ports.set(id, [...new Set(found.map(({ port }) => port))].join(" "));
+  }
   if (await printData(output, processes, processes.map((process) => process.name))) return;
   if (processes.length === 0) {
     output.note("no apps yet\n  hint: procsup start <script>");
@@ -55,8 +61,11 @@ async function selected(
 
 type ProcessColumn = Column<ProcessJson>;
 
-/** The columns of `-o table`, or of `-o wide`. */
-function processColumns({ format, color }: Output): readonly ProcessColumn[] {
+/** The columns of `-o table`, or of `-o wide`; `ports` are those that are known when it is printed. */
+function processColumns(
+  { format, color }: Output,
+  ports: ReadonlyMap<string, string>,
+): readonly ProcessColumn[] {
   const state: ProcessColumn = {
     header: "STATE",
     priority: 0,
@@ -78,8 +87,15 @@ function processColumns({ format, color }: Output): readonly ProcessColumn[] {
     isShown: (processes) => processes.some(({ status_text }) => status_text !== undefined),
     value: ({ status_text = "-" }) => shortened(plainText(status_text).replace(/\s+/g, " "), 40),
   };
+  const portsOf = ({ id }: ProcessJson) => ports.get(id) ?? "";
+  const listening: ProcessColumn = {
+    header: "PORTS",
+    priority: 4,
+    isShown: (processes) => processes.some((process) => portsOf(process) !== ""),
+    value: (process) => portsOf(process) || "-",
+  };
   const [id, name, ...rest] = PLAIN as [ProcessColumn, ProcessColumn, ...ProcessColumn[]];
-  return [id, name, state, health, ...rest, status, ...(format === "wide" ? WIDE : [])];
+  return [id, name, state, health, ...rest, listening, status, ...(format === "wide" ? WIDE : [])];
 }
 
 const PLAIN: readonly ProcessColumn[] = [

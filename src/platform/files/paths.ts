@@ -23,6 +23,8 @@ export function pathsIn(home: string) {
     events: `${home}/events.jsonl`,
     /** Metrics history, a file for each process and one for the host. */
     metrics: `${home}/state/metrics`,
+    /** The last health checks, a file for each process. */
+    checks: `${home}/state/checks`,
     /** Records of the processes, one file each. */
     records: `${home}/state/processes`,
     /** The lowest numeric id never assigned. */

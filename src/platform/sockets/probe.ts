@@ -1,5 +1,6 @@
 /** Single probes of an address, for health checks. */
 
+import { plainText } from "../../model/plain_text.ts";
 import { maskedUrl } from "../../model/secret_values.ts";
 import { messageOf, quote } from "../../model/errors.ts";
 import { type ListenAddress, withoutBrackets } from "../../model/listen_address.ts";
@@ -48,7 +49,7 @@ export function answerProblem(
   { status: statuses, header = {}, text }: ExpectConfig = {},
 ): string | undefined {
   if (statuses === undefined ? status < 200 || status > 399 : !statuses.includes(status)) {
-    return String(status);
+    return status < 400 ? String(status) : `${status}${firstWords(body)}`;
   }
   for (const [name, part] of Object.entries(header)) {
     const value = headers.get(name);
@@ -59,6 +60,17 @@ export function answerProblem(
   }
   if (text === undefined || body.includes(text)) return undefined;
   return `${status} with a body that lacks ${quote(text)}`;
+}
+
+/** Maximum characters that are told of the body of an error. */
+const TOLD = 200;
+
+/** What an error says: its first line, unless that is HTML. Nothing is read for it alone. */
+function firstWords(body: string): string {
+  const line = plainText(body).split("\n").map((text) => text.trim()).find((text) => text !== "");
+  return line === undefined || line.startsWith("<")
+    ? ""
+    : ` · ${line.slice(0, TOLD).toWellFormed()}`;
 }
 
 /**

@@ -261,12 +261,13 @@ export function runWithError(
   return state === "starting" ? "last" : undefined;
 }
 
-/** The problem of the newest health check; if unhealthy, of the last failed check. */
+/** The problem of the newest health check; if unhealthy, of the last failed one, and how many failed. */
 function lastProblem({ health }: ProcessInfo, { journal: { checks } }: ManagedProcess): string {
-  const check = health === "unhealthy"
-    ? checks.findLast(({ problem }) => problem !== "")
-    : checks.at(-1);
-  return check?.problem ?? "";
+  if (health !== "unhealthy") return checks.at(-1)?.problem ?? "";
+  const failed = checks.filter(({ problem }) => problem !== "");
+  const last = failed.at(-1);
+  if (last === undefined) return "";
+  return `${last.problem} · ${failed.length} of the last ${checks.length} checks failed`;
 }
 
 /** What decides the sentences about a process besides its state. */

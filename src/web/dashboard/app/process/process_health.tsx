@@ -37,7 +37,7 @@ export function ProcessHealth({ process }: { process: ProcessJson }) {
         <>
           <Figures process={process} config={config ?? {}} checks={checks} />
           {checks.length === 0
-            ? <p class="faint">No check has run since the daemon started.</p>
+            ? <p class="faint">No check has run yet.</p>
             : <Checks checks={checks} />}
         </>
       )}
