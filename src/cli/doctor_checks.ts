@@ -244,7 +244,9 @@ function checkGroups(pid: number | "self"): Finding[] {
   const controllers = controllersOf(pid);
   if (controllers === undefined) return [];
   const missing = ["memory", "cpu", "pids", "io"].filter((name) => !controllers.includes(name));
-  if (missing.length === 0) return [ok("cgroup", "apps can have limits of memory, cpu, pids and io")];
+  if (missing.length === 0) {
+    return [ok("cgroup", "apps can have limits of memory, cpu, pids and io")];
+  }
   return [ok("cgroup", `apps cannot have limits of ${missing.join(", ")} here`)];
 }
 

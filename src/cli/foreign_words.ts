@@ -9,7 +9,8 @@ import { COMMANDS } from "./command_table.ts";
 import type { UnknownWordError } from "./unknown_word.ts";
 import { commandHint } from "../model/hint.ts";
 
-const DEPLOYS = "Update the code yourself, then: procsup reload <target>";
+const DEPLOYS = "procsup release <app> --from <source>; for code that you updated yourself: " +
+  "procsup reload <target>";
 const RENAME = "Names are permanent: procsup delete <target>, then start it under another";
 const MODULES = "procsup has no modules; logs are rotated, and /metrics served by: procsup web";
 const FILE_AND_CODE =

@@ -38,6 +38,7 @@ const USUAL: Answers = {
   },
   webhook_list: () => [],
   cron_list: () => [],
+  alerts: () => [],
   add: () => ({ ...fakeProcess(), results: done("started").results }),
   start: () => ({ ...fakeProcess(), results: done("started").results }),
   stop: () => done("stopped"),

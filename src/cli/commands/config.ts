@@ -12,12 +12,19 @@ import { shownUrl } from "../../model/webhook.ts";
 import { here } from "../../platform/files/paths.ts";
 import type {
   ConfigChangeJson,
-  ConfigReloadResult,
   ConfigReloadPayload,
+  ConfigReloadResult,
   SettingChangeJson,
 } from "../../protocol/wire.ts";
 import type { CommandContext } from "../command.ts";
-import { filesOf, hintForFolder, profileOf, readSource, refuseAppFlags, shellOf } from "../config_source.ts";
+import {
+  filesOf,
+  hintForFolder,
+  profileOf,
+  readSource,
+  refuseAppFlags,
+  shellOf,
+} from "../config_source.ts";
 import { connect, withDaemonStarted } from "../connect.ts";
 import { counted } from "../human.ts";
 import { printData, writeMessage } from "../output.ts";
