@@ -11,6 +11,7 @@ import {
   slotPosition,
   slotStart,
 } from "../../src/daemon/metrics_ring.ts";
+import { HOST } from "../../src/model/name.ts";
 import { pathsIn } from "../../src/platform/files/paths.ts";
 import { Receiver } from "../support/receiver.ts";
 import { waitFor } from "../support/wait_for.ts";
@@ -54,6 +55,7 @@ async function setUp({ daemon }: Dashboard, receiver: Receiver): Promise<string>
     },
   };
   measureBefore(daemon.home, "api");
+  measureBefore(daemon.home, HOST);
   await daemon.client.call("start_all", { config });
   await daemon.client.call("cron_run", "nightly");
   Deno.writeTextFileSync(`${daemon.home}/go`, "");
@@ -131,6 +133,22 @@ browserTest(
     await dashboard.go("#/");
     const events = page.locator(".events li");
     await events.filter({ hasText: "pair:1" }).first().waitFor();
+
+    // The time without a daemon is a band. A drag over it shows what changed then, which is not the crash.
+    const band = page.locator(".lanes .gap");
+    const crash = page.locator(".changes li").filter({ hasText: /api.*crash/ });
+    await page.getByRole("listitem").getByText(/^Daemon down \d\d:\d\d:\d\d–\d\d:\d\d:\d\d$/)
+      .waitFor();
+    await crash.waitFor();
+    const { x, width } = (await band.boundingBox())!;
+    const lanes = (await page.getByRole("img", { name: /apps over time/ }).boundingBox())!;
+    const at = (px: number) => (px - lanes.x) / lanes.width;
+    await drag(page, /apps over time/, at(x - 5), at(x + width + 5));
+    await waitFor(() => paramOf(page, "from") !== "" && paramOf(page, "range") === "");
+    await crash.waitFor({ state: "detached" });
+    await waitFor(async () => (await band.boundingBox())!.width > lanes.width * 0.8);
+    await page.goBack();
+    await crash.waitFor();
     await page.getByLabel("Type of event").selectOption("crashed");
     await waitFor(async () =>
       !(await events.allTextContents()).some((text) => /running/.test(text))
