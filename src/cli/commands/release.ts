@@ -10,7 +10,7 @@ import { baseName } from "../../model/name.ts";
 import type { ProcessConfig } from "../../model/process_config.ts";
 import { inRelease, releasePlace } from "../../model/release_folder.ts";
 import { readContexts } from "../../contexts/contexts.ts";
-import { absolute } from "../../platform/files/paths.ts";
+import { absolute, pathsIn } from "../../platform/files/paths.ts";
 import { takeLock } from "../../platform/files/lock.ts";
 import { appUser } from "../../platform/users/app_user.ts";
 import { selectProcesses } from "../../protocol/select_processes.ts";
@@ -94,7 +94,7 @@ async function make(
   if (keep < 1) {
     throw new ProcsupError("bad_request", `Invalid --keep ${keep}: expected at least 1`);
   }
-  using lock = takeLock(`${context.home}/release.lock`);
+  using lock = takeLock(pathsIn(context.home).releasing);
   if (lock === undefined) {
     throw new ProcsupError("wrong_state", "Another release of this daemon is being made");
   }

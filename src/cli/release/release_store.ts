@@ -61,7 +61,9 @@ export class ReleaseStore {
   /** The record of a release; undefined if it has none that can be read. */
   record(release: number): ReleaseRecord | undefined {
     try {
-      return JSON.parse(readForeignFile(`${this.folder(release)}.json`, { as: this.#user }));
+      const path = `${this.folder(release)}.json`;
+      const record: ReleaseRecord = JSON.parse(readForeignFile(path, { as: this.#user }));
+      return isRecord(record) ? record : undefined;
     } catch {
       return undefined;
     }
@@ -186,6 +188,14 @@ export class ReleaseStore {
     const numbers = namesIn(this.#folder).flatMap((name) => form.exec(name)?.[1] ?? []).map(Number);
     return [...new Set(numbers)].sort((a, b) => b - a);
   }
+}
+
+/** The app's user may have changed it. */
+function isRecord(
+  { app, from, revision, after, at, build = "", test = "" }: ReleaseRecord,
+): boolean {
+  return [app, from, revision, at, build, test].every((text) => typeof text === "string") &&
+    (after === null || Number.isSafeInteger(after));
 }
 
 /** The line that stands before the output of a command. */

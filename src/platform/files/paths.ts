@@ -18,6 +18,8 @@ export function pathsIn(home: string) {
     lock: `${home}/daemon.lock`,
     /** Locked while one daemon takes over from another. */
     handover: `${home}/handover.lock`,
+    /** Locked while a command makes a release. */
+    releasing: `${home}/release.lock`,
     daemonLog: `${home}/daemon.log`,
     /** Events of the processes. */
     events: `${home}/events.jsonl`,
