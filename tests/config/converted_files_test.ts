@@ -254,6 +254,20 @@ StandardOutput=append:/var/log/new.log
   const last = (await loadedFrom("last.service", repeated)).get("last")!;
   assertEquals([last.restartPolicy, last.env], ["always", { A: "1", B: "2" }]);
   assertEquals(last.log.stdout, "/var/log/new.log");
+  const apart = `[Service]
+ExecStart=/usr/bin/app
+NoNewPrivileges=yes
+PrivateTmp=true
+ProtectSystem=strict
+ReadWritePaths=/srv/a -/srv/b
+MemoryHigh=500M
+CPUWeight=50
+`;
+  const { noNewPrivs, privateTmp, readOnly, writable, limits } =
+    (await loadedFrom("apart.service", apart)).get("apart")!;
+  assertEquals([noNewPrivs, privateTmp, readOnly], [true, true, true]);
+  assertEquals(writable, ["/srv/a", "/srv/b"]);
+  assertEquals(limits, { memoryHighBytes: 500 * 1024 ** 2, cpuWeight: 50 });
   const forking = made({ "a.service": "[Service]\nType=forking\nExecStart=/bin/a\n" });
   await assertRejects(() => forking, ProcsupError, "Type=forking");
 });

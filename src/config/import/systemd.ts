@@ -78,7 +78,7 @@ const SETTINGS: ImportTable<Values, undefined> = {
   RestartSec: ([value]) => ({ restart_delay: span(value!), backoff_max: span(value!) }),
   StartLimitBurst: ([value]) => isZero(value!) ? {} : { max_restarts: Number(value) },
   SuccessExitStatus: (values) => {
-    const codes = values.flatMap((value) => value.split(/\s+/));
+    const codes = values.flatMap(splitWords).map((path) => path.replace(/^[-+]+/, ""));
     return {
       success_exit_codes: [0, ...codes.filter(isNumber)].map(Number),
       lost: codes.every(isNumber) ? undefined : "exit codes only",
@@ -120,6 +120,9 @@ const SETTINGS: ImportTable<Values, undefined> = {
   NoNewPrivileges: ([value]) => ({ no_new_privs: isOn(value) }),
   PrivateTmp: ([value]) => ({ private_tmp: isOn(value) }),
   ProtectSystem: ([value]) => value === "strict" ? { read_only: true } : { lost: UNSUPPORTED },
+  ReadWritePaths: (values) => ({
+    writable: values.flatMap(splitWords).map((path) => path.replace(/^[-+]+/, "")),
+  }),
   MemoryLimit: ([value]) => limit("memory", value!),
   TasksMax: ([value]) => limit("pids", value!),
   CPUQuota: ([value]) => limit("cpu_percent", value!.replace("%", "")),
@@ -222,7 +225,9 @@ function isConverted(key: string): boolean {
 /** The values that count: all, the last one, or those that name other units than the usual ones. */
 function usedValues(key: string, values: Values): Values {
   if (SETTINGS[key] === OTHER_UNIT) {
-    return values.flatMap((value) => value.split(/\s+/)).filter((one) => !BOOT.test(one));
+    return values.flatMap(splitWords).map((path) => path.replace(/^[-+]+/, "")).filter((one) =>
+      !BOOT.test(one)
+    );
   }
   return isConverted(key) && !REPEATED.test(key) ? values.slice(-1) : values;
 }
