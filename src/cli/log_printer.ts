@@ -4,7 +4,7 @@ import type { LogLine } from "../model/log_line.ts";
 import { plainText } from "../model/plain_text.ts";
 import type { ChangeType, ProcessChange } from "../model/process_info.ts";
 import type { Output } from "./output.ts";
-import { paintLevel, paintName, styleOf } from "./paint.ts";
+import { paintName, styleOf } from "./paint.ts";
 
 /** An event of an app, of `run` or of a daemon. */
 type Happening = Pick<ProcessChange, "type" | "name" | "pid" | "reason">;
@@ -97,16 +97,10 @@ export async function lineFormat(
   { isRaw = false, isTimed = false }: { readonly isRaw?: boolean; readonly isTimed?: boolean } = {},
 ): Promise<(line: string) => string> {
   if (isRaw || !terminal) return (line) => line;
-  // Its 220 lines are not loaded for a pipe.
-  const { lastState, readableLine } = await import("../model/log_level.ts");
-  const { dim } = styleOf(color);
+  // It is not loaded for a pipe.
+  const { readableText } = await import("./log_text.ts");
   return (line) => {
-    const last = lastState(line);
-    const readable = readableLine(plainText(last), isTimed);
-    if (readable === undefined) return last;
-    const { level, message, fields, stack } = readable;
-    const head = level === undefined ? message : `${paintLevel(level, color)} ${message}`;
-    const text = fields === "" ? head : `${head} ${dim(fields)}`;
-    return [text, ...stack.map(dim)].join("\n");
+    const { text, stack } = readableText(line, { color, isTimed });
+    return [text, ...stack].join("\n");
   };
 }

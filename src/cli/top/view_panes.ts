@@ -13,6 +13,7 @@ import { humanBytes } from "../../model/size.ts";
 import { paintName, type Style } from "../paint.ts";
 import { pad, textWidth } from "../terminal_text.ts";
 import type { LogLine } from "../../model/log_line.ts";
+import { readableText } from "../log_text.ts";
 import { bottomOf, matcher } from "./log_view.ts";
 import {
   current,
@@ -279,7 +280,10 @@ function clock(iso: string): string {
 }
 
 /** The text with its colours, or with search matches highlighted. */
-function bodyOf(line: string, { state: { log }, style }: LineOptions): string {
+function bodyOf(raw: string, { state: { log }, style }: LineOptions): string {
+  const { text: first, stack } = readableText(raw, { color: style.color, isTimed: log.times });
+  const more = stack.length === 0 ? "" : style.dim(` (+${stack.length} lines)`);
+  const line = `${first.replaceAll("\n", " ⏎ ")}${more}`;
   const plain = cleanLine(line);
   const spans = matcher(log.search)(plain);
   if (spans.length === 0) return style.color ? cleanColors(line) : plain;

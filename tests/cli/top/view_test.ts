@@ -125,6 +125,19 @@ Deno.test("view() shows logs with separate streams, names when there are several
   assert(scene.screen.some((line) => line.endsWith("api:1\x1b[0m | mine")));
 });
 
+Deno.test("view() shows JSON, logfmt and progress bars as `procsup logs` does", () => {
+  const scene = new Scene(APPS);
+  scene.log(
+    '{"time":"2026-01-02T12:00:00Z","level":"error","msg":"boom","code":5,"stack":"E: boom\\n at a"}',
+    "level=info msg=paid order=7",
+    "10%\r100%",
+  );
+  for (const text of ["ERROR boom", "code=5 (+2 lines)", "INFO  paid order=7", "  100%"]) {
+    assert(scene.screen.some((line) => line.includes(text)), `${text}: ${scene.screen.join("\n")}`);
+  }
+  assert(!scene.screen.some((line) => /[{}]|10%/.test(line)), scene.screen.join("\n"));
+});
+
 Deno.test("view() keeps its position while more lines arrive", () => {
   const scene = new Scene(APPS);
   scene.log(...Array.from({ length: 100 }, (_, i) => `line ${i}.`));
