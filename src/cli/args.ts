@@ -44,6 +44,9 @@ export function readCommandLine(args: readonly string[]): CommandLine {
   const parsed = parse([...preset, ...head.toSpliced(index, 1)], all, command);
   const positionals = command.takesRest ? parsed.words : [...parsed.words, ...tail ?? []];
   if (!parsed.flags.on("help")) checkCount(command, positionals, tail);
+  if (parsed.flags.text("output") === "pid" && !command.pids) {
+    throw usage(`Cannot use -o pid with "${command.name}": it prints no process ids`, command);
+  }
   return { command, flags: parsed.flags, positionals, rest: command.takesRest ? tail : undefined };
 }
 

@@ -28,6 +28,8 @@ export interface Command {
   /** True if words after `--` belong to an app; otherwise they are positional. */
   readonly takesRest: boolean;
   readonly flags: readonly Flag[];
+  /** Whether it prints process ids with `-o pid`. */
+  readonly pids?: boolean;
   readonly examples: readonly string[];
   /** Loads the module of the command when it runs. */
   readonly load: () => Promise<RunCommand>;

@@ -8,7 +8,6 @@ import {
   EXPORT_FLAGS,
   FILE_FLAGS,
   list,
-  NO_WAIT,
   NOTES,
   ON_FLAGS,
   PROFILE,

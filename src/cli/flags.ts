@@ -157,13 +157,16 @@ function typeOf(row: Key): Flag["type"] {
 }
 
 /** How data is printed. `table` and `wide` are for people, the rest for programs. */
-export const FORMATS = ["table", "wide", "json", "jsonl", "yaml", "name"] as const;
+export const FORMATS = ["table", "wide", "json", "jsonl", "yaml", "name", "pid"] as const;
 
 export const GLOBAL_FLAGS: readonly Flag[] = [
   text("home", "DIR", "folder of the daemon (default: ~/.procsup)"),
   text("host", "HOST", "machine of the daemon, by ssh: user@server, or a context"),
   text("remote-procsup", "PATH", "procsup on that machine (default: on its PATH)"),
-  text("output", "FORMAT", "how to print data (default: table)", { short: "o", choices: FORMATS }),
+  text("output", "FORMAT", "how to print data (default: table); pid: list, status", {
+    short: "o",
+    choices: FORMATS,
+  }),
   bool("json", "same as -o json"),
   bool("quiet", "print data and errors only", { short: "q" }),
   text("color", "WHEN", "when to colour (default: auto)", { choices: ["auto", "always", "never"] }),

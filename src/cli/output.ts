@@ -192,15 +192,34 @@ export async function printData(
     case "name":
       for (const name of names) output.data(name);
       return true;
+    case "pid":
+      // Commands with process ids print them themselves; a failure has none.
+      return true;
     case "table":
     case "wide":
       return false;
   }
 }
 
+/** Prints the process ids of what runs. Returns the exit code: 3 if nothing does. */
+export function printPids(output: Output, processes: readonly { readonly pid: number }[]): number {
+  const pids = processes.map(({ pid }) => pid).filter((pid) => pid > 0);
+  for (const pid of pids) output.data(String(pid));
+  return pids.length > 0 ? 0 : NOT_RUNNING;
+}
+
+/** Throws `bad_request` for process ids that mean nothing on this machine. */
+export function refusePids({ format }: Output, where: string): void {
+  if (format !== "pid") return;
+  throw new ProcsupError("bad_request", `Cannot use -o pid for apps ${where}`);
+}
+
+/** Exit code for a process that does not run, as of `systemctl status`. */
+export const NOT_RUNNING = 3;
+
 /** Throws `bad_request` for formats that cannot be printed line by line. */
 export function refuseWholeFormats({ format }: Output, command: string): void {
-  if (format !== "yaml" && format !== "name") return;
+  if (format !== "yaml" && format !== "name" && format !== "pid") return;
   throw new ProcsupError("bad_request", `Cannot print ${command} with -o ${format}`, {
     hint: `procsup ${command} -o jsonl`,
   });

@@ -41,6 +41,27 @@ Deno.test("procsup status prints every process that matches the target; the wors
   assertEquals([prefix.code, prefix.stdout], [6, ""]);
 });
 
+Deno.test("list and status print process ids with -o pid, and exit with 3 when none runs", async () => {
+  await using daemon = new FakeDaemon({ status: one, list: () => [...API, JOB] });
+  const [up, down] = [API[0]!.name, API[1]!.name];
+  const [running, stopped, all, job, other] = await Promise.all([
+    daemon.run("status", up, "-o", "pid"),
+    daemon.run("status", down, "-o", "pid"),
+    daemon.run("list", "-o", "pid"),
+    daemon.run("list", JOB.name, "-o", "pid"),
+    daemon.run("stop", up, "-o", "pid"),
+  ]);
+  const pid = `${API[0]!.pid}\n`;
+  assertEquals([running.code, running.stdout], [0, pid]);
+  assertEquals([stopped.code, stopped.stdout], [3, ""]);
+  assertEquals([all.code, all.stdout], [0, pid]);
+  assertEquals([job.code, job.stdout], [3, ""]);
+  assertEquals([other.code, other.stderr.split("\n")[0]], [
+    2,
+    'error: Cannot use -o pid with "stop": it prints no process ids',
+  ]);
+});
+
 Deno.test("procsup why explains every process that matches the target", async () => {
   const why = (payload: unknown) => {
     const process = one(payload);

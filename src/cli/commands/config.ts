@@ -30,7 +30,7 @@ import { counted } from "../human.ts";
 import { printData, writeMessage } from "../output.ts";
 import { withProcesses } from "../progress.ts";
 import { hintLine } from "../report_error.ts";
-import { noteFromShell, printFailures, printResults } from "../results.ts";
+import { noteFromShell, printResults } from "../results.ts";
 import { refuseMore, verbIn } from "../unknown_word.ts";
 
 /**

@@ -19,7 +19,7 @@ import {
   stateSummary,
 } from "../human.ts";
 import { humanBytes } from "../../model/size.ts";
-import { type Output, printData } from "../output.ts";
+import { NOT_RUNNING, type Output, printData, printPids } from "../output.ts";
 import { paintState } from "../paint.ts";
 import { hintLine } from "../report_error.ts";
 import { tryEach } from "../results.ts";
@@ -113,8 +113,6 @@ function oneOrAll<T>(answers: readonly T[]): T | readonly T[] {
   return answers.length === 1 ? answers[0]! : answers;
 }
 
-const NOT_RUNNING = 3;
-
 type Line = readonly [key: string, value: string];
 
 /** Prints the targets, or the daemon without any. Exit codes: 0 all running, 3 not, 4 unknown. */
@@ -128,7 +126,8 @@ export async function status(context: CommandContext): Promise<number> {
     found.push(...await askEachMatch(target, ask, list));
   });
   if (found.length === 0) return worst;
-  if (!await printData(context.output, oneOrAll(found), found.map(({ name }) => name))) {
+  if (context.output.format === "pid") printPids(context.output, found);
+  else if (!await printData(context.output, oneOrAll(found), found.map(({ name }) => name))) {
     for (const [index, process] of found.entries()) await print(context, process, index > 0);
   }
   return found.some(({ state }) => state !== "running") ? Math.max(worst, NOT_RUNNING) : worst;
@@ -199,6 +198,7 @@ async function daemonStatus(context: CommandContext): Promise<number> {
     count: processes.length,
     states: Object.fromEntries(stateCounts(processes)),
   };
+  if (output.format === "pid") return printPids(output, [daemon]);
   if (await printData(output, data, processes.map((process) => process.name))) return 0;
   printLines(output, [
     ["daemon", `running, procsup ${version}`],

@@ -7,7 +7,7 @@ import type { CommandContext } from "../command.ts";
 import { connect } from "../connect.ts";
 import { describeExitJson, healthWord, humanDuration, whileUp } from "../human.ts";
 import { humanBytes } from "../../model/size.ts";
-import { type Output, printData } from "../output.ts";
+import { type Output, printData, printPids, refusePids } from "../output.ts";
 import { paintState } from "../paint.ts";
 
 /** Prints all processes or the targets, once or repeatedly. */
@@ -16,6 +16,7 @@ export async function list(context: CommandContext): Promise<number | void> {
   const ports = new Map<string, string>();
   const columns = processColumns(output, ports);
   if (context.flags.on("all-contexts")) {
+    refusePids(output, "of several contexts");
     const { listAllContexts } = await import("../all_contexts.ts");
     return await listAllContexts(context, columns);
   }
@@ -30,6 +31,7 @@ export async function list(context: CommandContext): Promise<number | void> {
   for (const { id, ports: found } of await listening) {
     ports.set(id, [...new Set(found.map(({ port }) => port))].join(" "));
   }
+  if (output.format === "pid") return printPids(output, processes);
   if (await printData(output, processes, processes.map((process) => process.name))) return;
   if (processes.length === 0) {
     output.note("no apps yet\n  hint: procsup start <script>");
@@ -38,16 +40,6 @@ export async function list(context: CommandContext): Promise<number | void> {
   printTable(output, columns, processes);
   const bad = processes.find(({ state }) => state === "errored" || state === "crashed");
   if (output.terminal && bad !== undefined) output.note(`  hint: procsup why ${bad.name}`);
-}
-
-/** Prints the pids of all processes or the targets. Exit code 3 if none is running. */
-export async function pid(context: CommandContext): Promise<number> {
-  const { output, positionals } = context;
-  const processes = await selected(await connect(context).call("list"), positionals);
-  const pids = processes.map(({ pid }) => pid).filter((pid) => pid > 0);
-  const lines = pids.map(String);
-  if (!await printData(output, pids, lines) && pids.length > 0) output.data(lines.join("\n"));
-  return pids.length > 0 ? 0 : 3;
 }
 
 /** Selects the targets. Their parser is loaded only if there are any. */

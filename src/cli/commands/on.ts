@@ -10,7 +10,7 @@ import { lookAt } from "../../platform/files/stat.ts";
 import { type Column, printList, printTable } from "../columns.ts";
 import type { CommandContext } from "../command.ts";
 import type { Engine } from "../../contexts/contexts.ts";
-import { printData, writeMessage } from "../output.ts";
+import { printData, refusePids, writeMessage } from "../output.ts";
 import { exported, suits } from "./export.ts";
 
 export type { Copy };
@@ -46,6 +46,7 @@ export async function onEngine(context: CommandContext): Promise<number | void> 
   const { command, output } = context;
   const engine = context.engine!;
   refuseOthers(context, engine);
+  refusePids(output, `on ${engine.on}`);
   const file = ["up", "down"].includes(command.name) ? onlyFile(context, engine) : undefined;
   const folder = file === undefined ? here() : dirname(file);
   const { openBackend } = await import("../../export/backends/mod.ts");

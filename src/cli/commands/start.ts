@@ -7,7 +7,7 @@ import { shellWord } from "../../model/shell_line.ts";
 import { basename, resolve } from "@std/path";
 import { shellEnvironment } from "../../platform/launch/inherited_environment.ts";
 import { here } from "../../platform/files/paths.ts";
-import { lookAt, namesIn } from "../../platform/files/stat.ts";
+import { lookAt } from "../../platform/files/stat.ts";
 import type { DaemonClient } from "../../protocol/daemon_client.ts";
 import { selectProcesses } from "../../protocol/select_processes.ts";
 import type { BulkResult, ProcessJson, ProcessResult, StartPayload } from "../../protocol/wire.ts";
@@ -19,7 +19,7 @@ import { withProcesses } from "../progress.ts";
 import { forEachTarget, noteFromShell, printResults, tryEach } from "../results.ts";
 import { isTargetForm } from "../../model/target.ts";
 import { onPathHint, startPayloads } from "../start_payload.ts";
-import { commandHint, type Hint } from "../../model/hint.ts";
+import type { Hint } from "../../model/hint.ts";
 
 /** Starts everything named. The worst exit code wins. */
 export async function start(context: CommandContext): Promise<number | void> {
