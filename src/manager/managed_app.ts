@@ -25,7 +25,7 @@ import { getsRun, type Instance, plan, type Step } from "../model/app_plan.ts";
 import { configChanges, type FieldChange, needsRestart } from "../model/config_diff.ts";
 import { messageOf, ProcsupError } from "../model/errors.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
-import type { Input, Snapshot } from "../model/process_state.ts";
+import type { DesiredState, Input, Snapshot } from "../model/process_state.ts";
 import { withoutName } from "../model/start_failed.ts";
 import { wantsReadiness } from "../model/transition_steps.ts";
 import type { Clock } from "../platform/clock.ts";
@@ -290,7 +290,8 @@ export class ManagedApp implements Recorded {
   /** Something happened to an instance. */
   changed(process: ManagedProcess, { leaving }: Snapshot, input: Input): void {
     if (leaving !== process.snapshot.leaving) this.recount(process.snapshot.leaving);
-    if (input.type === "stop_requested") this.#set(spared(this.#app, process.id));
+    const isStopped = input.type === "stop_requested" && input.cause !== "release";
+    if (isStopped) this.#set(spared(this.#app, process.id));
     if (this.#hasToDo) this.#nextSoon();
   }
 
@@ -423,7 +424,7 @@ export class ManagedApp implements Recorded {
     this.#await(process, async () => {
       const stopped = this.#owner.recorder.together(() => {
         process.post({ type: "generation", generation });
-        return process.stop({ reason: "stopped to wait for its schedule" });
+        return process.stop({ reason: "stopped to wait for its schedule", cause: "release" });
       });
       try {
         await stopped;
@@ -431,28 +432,32 @@ export class ManagedApp implements Recorded {
         process.post({ type: "generation", generation: before });
         throw error;
       }
-    });
+    }, "down");
   }
 
-  /** Waits for a step of the release, and makes its result an input. */
-  #await(process: ManagedProcess, act: () => Promise<unknown>): void {
+  /** Waits for a step of the release, which leaves the instance up or down, and makes its result an input. */
+  #await(
+    process: ManagedProcess,
+    act: () => Promise<unknown>,
+    desired: DesiredState = "up",
+  ): void {
     const { generation } = this.#app.release!;
     const work = runBulk([process], act).then(([outcome]) => {
       if (this.#steps.get(process) === underWay) this.#steps.delete(process);
-      this.#over(generation, outcome!);
+      this.#over(generation, outcome!, desired);
     });
     const underWay: UnderWay = { generation, work };
     this.#steps.set(process, underWay);
     this.#waiters.begun(generation);
   }
 
-  #over(generation: number, outcome: Outcome): void {
+  #over(generation: number, outcome: Outcome, desired: DesiredState): void {
     const { process, error, lastWords } = outcome;
     this.#waiters.done(generation, outcome);
     if (this.#app.release?.generation === generation && !this.#owner.closing) {
-      // Stopped or deleted meanwhile: that is no failure of the release.
+      // Stopped, started or deleted meanwhile: that is no failure of the release.
       const isFailure = error !== undefined && !process.isLeaving &&
-        process.snapshot.desired === "up";
+        process.snapshot.desired === desired;
       const { id, name } = process;
       this.#set(
         isFailure

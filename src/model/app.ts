@@ -75,6 +75,8 @@ export interface App {
   readonly release?: Release | undefined;
   /** True until the number of instances is the wanted one. */
   readonly isResizing?: true | undefined;
+  /** Ids of instances that a release has stopped to make them jobs, until it is done. */
+  readonly held?: readonly string[] | undefined;
   /** The last releases that are over, the newest last. */
   readonly history: readonly Release[];
 }
@@ -163,6 +165,7 @@ export function ended(app: App, result: NonNullable<Release["result"]>, at: numb
     ...app,
     release: undefined,
     stable: isGood ? release.generation : app.stable,
+    held: isGood ? undefined : app.held,
     history: [...history, over].slice(-REMEMBERED),
   };
 }
@@ -287,16 +290,23 @@ export function begunWith(app: App, ids: readonly string[]): App {
   return withRelease(app, ({ begun }) => ({ begun: [...new Set([...begun, ...ids])] }));
 }
 
+/** Instances are stopped to become jobs. If they do not become jobs in the end, they run again. */
+export function held(app: App, ids: readonly string[]): App {
+  return { ...app, held: [...new Set([...app.held ?? [], ...ids])] };
+}
+
 /** An instance did not come up. The first failure is the reason of the release. */
 export function failed(app: App, id: string, failure: ReleaseFailure): App {
   const next = proven(app, [id]);
   return withRelease(next, (release) => ({ failure: release.failure ?? failure }));
 }
 
-/** A user stopped an instance before its turn: it stays down. */
-export function spared(app: App, id: string): App {
+/** A user stopped an instance before its turn, or one that is held: it stays down. */
+export function spared(before: App, id: string): App {
+  const others = (ids: readonly string[]) => ids.filter((other) => other !== id);
+  const app = before.held?.includes(id) ? { ...before, held: others(before.held) } : before;
   if (!app.release?.reload.includes(id) || app.release.begun.includes(id)) return app;
-  return withRelease(app, ({ reload }) => ({ reload: reload.filter((other) => other !== id) }));
+  return withRelease(app, ({ reload }) => ({ reload: others(reload) }));
 }
 
 function withRelease(app: App, change: (release: Release) => Partial<Release>): App {

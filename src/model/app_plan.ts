@@ -7,6 +7,7 @@ import {
   type App,
   begunWith,
   ended,
+  held,
   proven,
   pruned,
   type Release,
@@ -160,8 +161,9 @@ function nextBatch(
   const jobs = inOrder.filter((one) => becomesJob(app, release, one));
   const batch = jobs.length > 0 ? jobs : inOrder.slice(0, Math.max(0, room));
   if (batch.length === 0) return { app, steps: [] };
+  const ids = batch.map(({ id }) => id);
   return {
-    app: begunWith(app, batch.map(({ id }) => id)),
+    app: begunWith(jobs.length > 0 ? held(app, ids) : app, ids),
     steps: batch.map((one) => turnOf(app, release, one)),
   };
 }
@@ -218,6 +220,7 @@ function becomesJob(app: App, { reload }: Release, one: Instance): boolean {
 function needsTurn(app: App, release: Release, one: Instance): boolean {
   if (generationAt(one) === release.generation) return false;
   if (release.reload.includes(one.id)) return true;
+  if (wantedConfig(app).cron === undefined && app.held?.includes(one.id)) return true;
   if (!getsRun(app, one, wantedConfig(app))) return false;
   // The launch that a superseded release began comes first.
   const isLaunched = one.replacing === undefined || one.replacing === one.generation;

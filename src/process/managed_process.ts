@@ -221,12 +221,12 @@ export class ManagedProcess extends ProcessActor {
 
   /** Ends it and everything it started. Throws `stop_failed` naming what could not be ended. */
   async stop(request: StopRequest = {}): Promise<void> {
-    const { timeoutMs = this.config.stopTimeoutMs, reason, bySchedule = false, then } = request;
+    const { timeoutMs = this.config.stopTimeoutMs, reason, cause = "user", then } = request;
+    const bySchedule = cause === "schedule";
     const ran = this.snapshot.run !== null;
     this.#stops++;
     if (!bySchedule) this.#finalStops++;
     try {
-      const cause = bySchedule ? "schedule" : "user";
       this.post({ type: "stop_requested", timeoutMs, cause, ...(reason && { reason }) });
       const { endFailed, lastReason } = await this.until((now) => now.state !== "stopping");
       await this.run.othersGone(timeoutMs).catch((cause) => {

@@ -6,8 +6,11 @@ import type { EndCause } from "../model/process_info.ts";
 export interface StopRequest {
   readonly timeoutMs?: number;
   readonly reason?: string;
-  /** Requested by its own schedule, which continues: the next run still takes place. */
-  readonly bySchedule?: boolean;
+  /**
+   * Default: a user. `schedule` is its own one, which continues: the next run still takes place. A
+   * `release` stops an app that becomes a job.
+   */
+  readonly cause?: Extract<EndCause, "user" | "schedule" | "release">;
   /** Called once it is stopped, unless it was started again. Until it resolves, its schedule starts nothing. */
   readonly then?: () => Promise<void>;
 }

@@ -154,7 +154,7 @@ export class Job implements Runner {
   #stop(why: "timeout" | "killed", reason: string): void {
     this.#ending ??= why;
     if (this.#ending === "timeout") this.#log.remember({ timedOut: true });
-    void this.#process.stop({ reason, bySchedule: true }).catch(() => {});
+    void this.#process.stop({ reason, cause: "schedule" }).catch(() => {});
   }
 
   #begin(at: number): void {

@@ -555,7 +555,20 @@ Deno.test("an app does not become a job if a later change says otherwise", async
   const later = changeTo(fake, changed);
   const [first] = await settle(fake, Promise.all([earlier, later]));
   assertEquals(first.outcomes.map(({ error }) => error?.code), ["wrong_state"]);
-  assertEquals([app!.config.cron, app!.config.args], [undefined, ["2"]]);
+  assertEquals([app!.config.cron, app!.config.args, versions(fake)], [undefined, ["2"], ["2"]]);
+});
+
+Deno.test("an app that could not be stopped to become a job is rolled back", async () => {
+  await using fake = await running(2);
+  await fake.registry.directory.list()[1]!.stop();
+  fake.world.beforeEnd = () => fake.world.unending = [7];
+  fake.world.beforeLaunch = () => fake.world.unending = [];
+  const { cron } = parseConfig({ name: "api", entrypoint: "/bin/sleep", cwd: "/", cron: "@daily" });
+  const job = { ...release(fake), cron };
+  const { rolledBack } = await settle(fake, changeTo(fake, job, { rollbackOnFailure: true }));
+  const [failed] = fake.registry.directory.app("api")!.releases;
+  assertEquals([rolledBack, versions(fake)], [true, ["old", undefined]]);
+  assertStringIncludes(failed!.failure!.reason, "pid 7");
 });
 
 Deno.test("after two failed changes at once a process has the configuration of its run", async () => {

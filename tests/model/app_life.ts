@@ -30,6 +30,8 @@ export interface Sim {
   /** It ended after its work: it need not run again, or must not. */
   rest?: "may" | "must" | undefined;
   isStoppedByUser?: boolean;
+  /** A release that is not done has stopped it to make it a job. */
+  isHeld?: boolean;
   isLeaving: boolean;
   /** Generations of its runs that are being ended. */
   draining: readonly number[];
@@ -117,7 +119,9 @@ export class Life {
     this.app = app;
     for (const step of steps) this.#begin(step);
     for (const release of app.history) {
-      if (!before.history.includes(release)) this.onReleased(release);
+      if (before.history.includes(release)) continue;
+      this.onReleased(release);
+      if (release.result === "done") { for (const one of this.instances) one.isHeld = false; }
     }
     return steps.length > 0 || before !== app;
   }
@@ -136,6 +140,7 @@ export class Life {
     }
     const one = this.instances.find(({ id }) => id === step.id)!;
     const wanted = generationOf(this.app);
+    const before = one.generation;
     switch (step.type) {
       case "assign":
         one.generation = step.generation;
@@ -152,7 +157,10 @@ export class Life {
         one.generation = wanted;
         one.isUp = false;
         one.state = "stopped";
-        return this.#result(one, wanted, true);
+        one.isHeld = true;
+        // Some cannot be stopped.
+        if (this.now % 5 === 0) one.generation = before;
+        return this.#result(one, wanted, this.now % 5 > 0);
       case "prove":
         this.proving.add(one.id);
         return void this.steps.set(one.id, wanted);
@@ -162,6 +170,7 @@ export class Life {
         this.proving.delete(one.id);
         one.isUp = true;
         one.rest = undefined;
+        one.isHeld = false;
         if (this.overlaps && one.state === "serving") one.successor = wanted;
         else {
           this.#drain(one);
@@ -268,6 +277,7 @@ export class Life {
     one.state = "stopped";
     one.rest = undefined;
     one.isStoppedByUser = true;
+    one.isHeld = false;
     one.successor = undefined;
     this.app = spared(this.app, one.id);
     const generation = this.steps.get(one.id);

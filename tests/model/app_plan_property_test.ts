@@ -137,6 +137,7 @@ function checkEnd(life: Life): void {
   const isUpAgain = wanted.cron === undefined && isGood(wanted);
   for (const one of life.instances) {
     assert(isSame(life.specOf(one), wanted), `instance ${one.id} has what is wanted`);
+    assert(wanted.cron !== undefined || !one.isHeld, `instance ${one.id} is not left stopped`);
     const isDown = one.isUp && one.state === "ended" && one.rest === undefined;
     assert(!isUpAgain || !isDown, `instance ${one.id} is up again`);
     assert(broken === undefined || life.specOf(one) !== broken, "no run of the failed one is left");

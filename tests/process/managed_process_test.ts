@@ -272,7 +272,7 @@ Deno.test("max_age counts from the start when the app is adopted", async () => {
   await waitFor(() => lone.world.children.length === 2, { what: "another app" });
 });
 
-Deno.test("an adopted app that was not ready has only the rest of its listen_timeout", async () => {
+Deno.test("an adopted app that was not ready has its listen_timeout again", async () => {
   const run = { runId: "run", wrapperPid: 1000, wrapperStart: "1", bootId: "boot" };
   const startedAt = Date.UTC(2026, 0, 1, 12) - 2000;
   const starting = { ...NEW, state: "starting", desired: "up", attempt: 1 } as const;
@@ -281,7 +281,9 @@ Deno.test("an adopted app that was not ready has only the rest of its listen_tim
   const found = { kind: "alive", run, pid: 1001 } as const;
   lone.process.post({ type: "recovered", at: lone.world.clock.now(), found });
   assertEquals([lone.state, lone.world.awaitsReady], ["starting", true]);
-  lone.world.clock.advance(1000);
+  lone.world.clock.advance(2999);
+  assertEquals(lone.state, "starting");
+  lone.world.clock.advance(1);
   await waitFor(() => lone.state === "waiting");
   assertEquals(
     lone.process.snapshot.lastReason,

@@ -78,17 +78,7 @@ function leftIn(state: "running" | "starting"): Snapshot {
   };
 }
 
-Deno.test("an adopted run has listen_timeout to become ready, however old it is", async () => {
-  await using lone = new LoneProcess({ wait_ready: true }, leftIn("starting"));
-  adopt(lone, 3_600_000);
-  await waitFor(() => lone.world.children.length > 0);
-  lone.world.clock.advance(lone.process.config.listenTimeoutMs - 1);
-  assertEquals(lone.state, "starting");
-  lone.world.sayReady();
-  assertEquals(lone.state, "running");
-});
-
-function adopt({ process, world }: LoneProcess, ageMs?: number): void {
-  const found = { kind: "alive", run: RUN, pid: 1001, ageMs } as const;
+function adopt({ process, world }: LoneProcess): void {
+  const found = { kind: "alive", run: RUN, pid: 1001 } as const;
   process.post({ type: "recovered", at: world.clock.now(), found });
 }
