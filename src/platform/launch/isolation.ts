@@ -33,7 +33,17 @@ function namespaceWords(isolation: Isolation): string[] {
   const shell = ["/bin/sh", "-c", mountScript(isolation), "procsup"];
   if (Deno.uid() === 0) return [unshare, "--mount", ...shell];
   const own = [`--map-user=${Deno.uid()}`, `--map-group=${Deno.gid()}`];
-  return [unshare, "--user", "--map-root-user", "--mount", ...shell, unshare, "--user", ...own, "--"];
+  return [
+    unshare,
+    "--user",
+    "--map-root-user",
+    "--mount",
+    ...shell,
+    unshare,
+    "--user",
+    ...own,
+    "--",
+  ];
 }
 
 /** Mount points that `readOnly` leaves as they are. */
@@ -57,13 +67,15 @@ function mountScript({ privateTmp, readOnly, writable }: Isolation): string {
     lines.push(
       ...writable.map(shellWord).map((path) => `${mount} --rbind ${path} ${path}`),
       // The app reports there that it is ready.
-      'path=${PROCSUP_READY_FILE%/*}; case $path in ?*)',
+      "path=${PROCSUP_READY_FILE%/*}; case $path in ?*)",
       `[ ! -d "$path" ] || ${mount} --bind "$path" "$path";; esac`,
       "ready=$path",
       "while read -r _ _ _ _ path _; do",
       // Blanks are written as \040.
       `path=$(printf %b "$(printf %s "$path" | ${systemProgram("sed")} 's/\\\\/\\\\0/g')")`,
-      `case $path/ in ${kept.map((path) => `${path}/*`).join(" | ")} | "\${ready:-/dev}"/) continue;; esac`,
+      `case $path/ in ${
+        kept.map((path) => `${path}/*`).join(" | ")
+      } | "\${ready:-/dev}"/) continue;; esac`,
       `${mount} -o remount,bind,ro "$path"`,
       "done </proc/self/mountinfo",
     );
@@ -76,18 +88,27 @@ let mayMount: boolean | undefined;
 /** Why this machine cannot isolate an app like this, as a clause; undefined if it can. */
 export function isolationProblem(isolation: Isolation): string | undefined {
   const { noNewPrivs, privateTmp, readOnly, writable } = isolation;
-  const keys = Object.entries({ no_new_privs: noNewPrivs, private_tmp: privateTmp, read_only: readOnly })
+  const keys = Object.entries({
+    no_new_privs: noNewPrivs,
+    private_tmp: privateTmp,
+    read_only: readOnly,
+  })
     .filter(([, isSet]) => isSet).map(([key]) => key);
   if (writable.length > 0 && !readOnly) return "writable needs read_only: true";
   if (keys.length === 0) return undefined;
   if (!isLinux) return `${keys[0]} needs Linux`;
-  const programs = [...noNewPrivs ? ["setpriv"] : [], ...privateTmp || readOnly ? ["unshare", "mount"] : []];
+  const programs = [
+    ...noNewPrivs ? ["setpriv"] : [],
+    ...privateTmp || readOnly ? ["unshare", "mount"] : [],
+  ];
   const lacking = programs.find((program) => systemProgram(program) === undefined);
   if (lacking !== undefined) return `${keys.at(-1)} needs the program "${lacking}" (util-linux)`;
   const missing = writable.find((path) => lookAt(path) === undefined);
   if (missing !== undefined) return `writable path "${missing}" does not exist`;
   if (privateTmp || readOnly) mayMount ??= tryMount();
-  return mayMount === false ? `${keys.at(-1)} needs a mount namespace, which this system refuses` : undefined;
+  return mayMount === false
+    ? `${keys.at(-1)} needs a mount namespace, which this system refuses`
+    : undefined;
 }
 
 function tryMount(): boolean {

@@ -59,7 +59,10 @@ export function notifyPathProblem(path: string): string | undefined {
 }
 
 /** Creates the socket, for the app's user alone. Returns its descriptor. Throws if refused. */
-export function openNotifySocket(path: string, user: Pick<OtherUser, "uid" | "gid"> | undefined): number {
+export function openNotifySocket(
+  path: string,
+  user: Pick<OtherUser, "uid" | "gid"> | undefined,
+): number {
   const c = openLibc(SYMBOLS);
   const fd = c.socket(C.AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
   const address = socketAddress(path);

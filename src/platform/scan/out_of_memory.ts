@@ -25,9 +25,10 @@ function kernelLog(): string {
 /** Whether a log of the kernel has the end of a process, or of one of a control group. Pure. */
 export function tellsOutOfMemory(log: string, pid: number, group: string): boolean {
   const isVictim = new RegExp(`\\bKilled process ${pid}\\b`).test(log);
-  return isVictim || log.split("\n").some((line) =>
-    line.includes("oom-kill:") && line.includes(`/procsup/${group},`)
-  );
+  return isVictim ||
+    log.split("\n").some((line) =>
+      line.includes("oom-kill:") && line.includes(`/procsup/${group},`)
+    );
 }
 
 /**

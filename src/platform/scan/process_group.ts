@@ -70,7 +70,7 @@ export function isInGroup(pid: number, run: Run): boolean {
 }
 
 /** Whether the group has a member. Cheap; counts members that ended but were not collected. */
-function groupExists(run: Run): boolean {
+export function groupExists(run: Run): boolean {
   // The wrapper pid is 0 while only the intent is recorded. Group 0 would be our own.
   return run.wrapperPid > 0 && exists(-run.wrapperPid);
 }
