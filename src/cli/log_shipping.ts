@@ -45,8 +45,6 @@ export async function shipLogs(context: CommandContext, query: URLSearchParams):
   };
   const items = following<{ value: Item; line: string; isLast: boolean }>({
     async open() {
-      // A log without a position is new then, and all of it is wanted.
-      if (cursor.isBegun) query.delete("new");
       const from = cursor.positions;
       const stream = await client.stream(`/logs?${query}`, undefined, { from });
       return streamItems(stream);
@@ -139,10 +137,6 @@ class Cursor {
 
   get positions(): Readonly<Record<string, number>> {
     return this.#positions;
-  }
-
-  get isBegun(): boolean {
-    return Object.keys(this.#positions).length > 0;
   }
 
   /** Takes the positions of logs of which no line was printed. */

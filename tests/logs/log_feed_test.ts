@@ -191,6 +191,17 @@ Deno.test("logFeed() shows the lines of a recreated process once, even before th
   assertEquals(scene.lines.toSorted(), ["api 1", "api 2", "api 3", "api 4"]);
 });
 
+Deno.test("logFeed() resumed by who wanted new lines has all of a log that came meanwhile", async () => {
+  await using scene = new Scene();
+  scene.write("api", "seen\nnew\n");
+  scene.write("later", "first\n");
+  const from = { "api/stdout": 5 };
+  const sources = [scene.source("api"), scene.source("later")];
+  scene.follow(sources, {}, { ...OPTIONS, newOnly: true, from });
+  await waitFor(() => scene.lines.length === 2);
+  assertEquals(scene.lines.toSorted(), ["api new", "later first"]);
+});
+
 Deno.test("logFeed() with gaps tells what was pruned or truncated before it was read", {
   ignore: !CAN_COLLAPSE,
 }, async () => {

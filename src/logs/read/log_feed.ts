@@ -50,8 +50,8 @@ export interface LogQuery {
   /** Lines from these positions on. A log without one is new. */
   readonly from?: LogPositions | undefined;
   readonly follow: boolean;
-  /** Skip the lines that exist. */
-  readonly newOnly?: boolean;
+  /** Skip the lines that exist, unless positions are given. */
+  readonly newOnly?: boolean | undefined;
   /** Level, pattern, and range of time. */
   readonly filter?: LogFilter | undefined;
   /** Whether a `LogStart` comes after the lines that exist. */
@@ -151,7 +151,9 @@ class Feed<T> implements SourceChanges {
     form: FeedForm<T>,
     writer: WritableStreamDefaultWriter<T | LogStart>,
   ) {
-    this.#options = options;
+    // For a client that resumes, all of a log without a position is new.
+    const resumes = Object.keys(options.from ?? {}).length > 0;
+    this.#options = { ...options, newOnly: options.newOnly && !resumes };
     this.#limits = options.limits ?? NO_LIMITS;
     this.#blockBytes = Math.max(AHEAD.all / sources.length / options.streams.length, AHEAD.each);
     this.#writer = writer;
