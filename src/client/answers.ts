@@ -200,27 +200,27 @@ export interface MetricsPoint {
   /** Start of the step. */
   readonly at: string;
   /** Mean percent of one core; for the host, of all cores. */
-  readonly cpuPercent: number | null;
+  readonly cpuPercent?: number | null;
   /** Highest. */
-  readonly cpuPercentMax: number | null;
+  readonly cpuPercentMax?: number | null;
   /** Mean resident memory of the process tree; for the host, used memory. */
-  readonly memoryBytes: number | null;
+  readonly memoryBytes?: number | null;
   /** Highest. */
-  readonly memoryBytesMax: number | null;
+  readonly memoryBytesMax?: number | null;
   /** Mean. */
-  readonly threads: number | null;
+  readonly threads?: number | null;
   /** Mean number of open file descriptors. */
-  readonly fds: number | null;
+  readonly fds?: number | null;
   /** Load average of one minute; only for the host. */
-  readonly load: number | null;
+  readonly load?: number | null;
   /** Automatic restarts up to the end of the step. */
-  readonly restarts: number;
+  readonly restarts?: number;
   /** Nanoseconds, at the end of the step. */
-  readonly uptime: number;
+  readonly uptime?: number;
   /** Share of the step in which it ran, from 0 to 1. */
-  readonly up: number;
+  readonly up?: number;
   /** Share of the checked time in which it was healthy, from 0 to 1; null without checks. */
-  readonly healthy: number | null;
+  readonly healthy?: number | null;
 }
 
 /** Answer of `why`. */

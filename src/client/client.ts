@@ -28,13 +28,14 @@ import type { ProcessChange, ProcessInfo } from "../model/process_info.ts";
 import { checkTarget } from "../model/target.ts";
 import type { ChangeJson } from "../protocol/process_json.ts";
 import { throwFailed } from "../protocol/envelope.ts";
-import type { Output, Payload, VerbName } from "../protocol/wire.ts";
+import type { Input, Output, Payload, VerbName } from "../protocol/wire.ts";
 import type {
   Alert,
   Cron,
   CronResult,
   History,
   MetricsHistory,
+  MetricsPoint,
   Ping,
   Ports,
   ReconfigureResult,
@@ -96,6 +97,8 @@ export interface MetricsQuery extends CallOptions {
   readonly until?: string;
   /** Maximum number of points of each process, up to 10,000; default 120. */
   readonly points?: number;
+  /** Only these figures of each point; default: all. */
+  readonly fields?: readonly Exclude<keyof MetricsPoint, "at">[];
 }
 
 /** Selects events. */
@@ -191,8 +194,9 @@ export class Client extends ProcessHost {
    * by name. Times are as on the command line: `3h` ago, or ISO 8601.
    */
   async metricsHistory(target?: string, options: MetricsQuery = {}): Promise<MetricsHistory> {
-    const { signal, ...range } = checkOptions(options, METRICS_KEYS);
-    const payload = target === undefined ? range : { target, ...range };
+    const { signal, fields, ...range } = checkOptions(options, METRICS_KEYS);
+    const names = fields?.map(snakeCase) as Input<"metrics_history">["fields"];
+    const payload = { ...range, target, fields: names };
     return camelKeys(await this.#call("metrics_history", payload, { signal }));
   }
 
@@ -373,7 +377,9 @@ export class Client extends ProcessHost {
 }
 
 const RECONFIGURE_KEYS: readonly (keyof ReconfigureOptions)[] = [...ROLLING_KEYS, "replace"];
-const METRICS_KEYS: readonly (keyof MetricsQuery)[] = ["since", "until", "points", "signal"];
+const METRICS_KEYS: readonly (keyof MetricsQuery)[] = [
+  ...["since", "until", "points", "fields", "signal"] as const,
+];
 const EVENT_KEYS: readonly (keyof EventQuery)[] = ["target", "signal"];
 
 /** The process in the answer to a start. */

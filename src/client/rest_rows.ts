@@ -18,7 +18,7 @@ export const REST_ROWS: { readonly [verb: string]: readonly RestRow[] } = {
   metrics_history: [{
     method: "GET",
     path: "/metrics/history",
-    query: ["target", "since", "until", "points"],
+    query: ["target", "since", "until", "points", "fields"],
   }],
   search_logs: [{
     method: "GET",

@@ -198,4 +198,8 @@ Deno.test("metrics_history includes deleted processes and the host, with null fo
     ...{ memory_bytes: 5, memory_bytes_max: 5, threads: 1, fds: 1, load: null, restarts: 2 },
     ...{ uptime: 3e9, up: 1, healthy: null },
   });
+  const { series: [some] } = await ask({ fields: ["memory_bytes", "load"] }) as MetricsHistoryJson;
+  const at = "2026-01-01T00:00:00.000Z";
+  assertEquals(some!.points[0], { at, memory_bytes: 5, load: null });
+  assertEquals(await codeOf({ fields: ["memory"] }), "bad_request");
 });

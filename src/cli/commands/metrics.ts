@@ -56,9 +56,9 @@ function printSparklines(
     const values = Array<number>(width).fill(0);
     for (const point of points) {
       const known = point[key];
-      if (known !== null) values[(Date.parse(point.at) - begin) / stepMs] = Math.max(known, 1e-9);
+      if (known != null) values[(Date.parse(point.at) - begin) / stepMs] = Math.max(known, 1e-9);
     }
-    const known = points.map((point) => point[key]).filter((figure) => figure !== null);
+    const known = points.map((point) => point[key]).filter((figure) => figure != null);
     if (known.length === 0) return;
     const mean = known.reduce((sum, figure) => sum + figure, 0) / known.length;
     const top = Math.max(...points.map((point) => point[`${key}_max`] ?? 0));
@@ -82,7 +82,7 @@ function column(
   key: Exclude<keyof MetricsPointJson, "at">,
   text: Text,
 ): PointColumn {
-  return right(header, priority, ({ [key]: value }) => value === null ? "-" : text(value));
+  return right(header, priority, ({ [key]: value }) => value == null ? "-" : text(value));
 }
 
 const share = (value: number) => `${Math.floor(value * 1000) / 10}%`;

@@ -90,7 +90,7 @@ export const INSPECT_HANDLERS: Handlers<keyof typeof INSPECT_VERBS> = {
     return (await supervisor.waitFor(target, point, { timeout })).map(processJson);
   },
   /** Throws `other_version` if a newer version wrote all that was requested. */
-  async metrics_history({ supervisor, history }, { target, since, until = "now", points }) {
+  async metrics_history({ supervisor, history }, { target, since, until = "now", points, fields }) {
     const now = Date.now();
     const { since: from = now, until: to = now } = parseRange({ since, until }, now);
     const names = target === undefined ? [HOST] : namesOf({ supervisor, history }, target);
@@ -101,7 +101,7 @@ export const INSPECT_HANDLERS: Handlers<keyof typeof INSPECT_VERBS> = {
     for (const name of names) {
       try {
         const found = await history.points(name, range);
-        series.push({ name: name === HOST ? null : name, points: found.map(pointJson) });
+        series.push({ name: name === HOST ? null : name, points: found.map((point) => pointJson(point, fields)) });
       } catch (error) {
         // A file of a newer version must not hide the others.
         if (!(error instanceof ProcsupError)) throw error;
@@ -226,11 +226,13 @@ function namesOf(
   return [...new Set(found)];
 }
 
-function pointJson({ at, sample }: Point): MetricsPointJson {
+function pointJson(
+  { at, sample }: Point,
+  fields: Input<"metrics_history">["fields"],
+): MetricsPointJson {
   const figure = (value: number, digits = 0) =>
     Number.isNaN(value) ? null : Number(value.toFixed(digits));
-  return {
-    at: new Date(at).toISOString(),
+  const figures = {
     cpu_percent: figure(sample.cpu, 1),
     cpu_percent_max: figure(sample.cpuMax, 1),
     memory_bytes: figure(sample.memory),
@@ -243,6 +245,8 @@ function pointJson({ at, sample }: Point): MetricsPointJson {
     up: figure(sample.up, 3)!,
     healthy: figure(sample.health, 3),
   };
+  const shown = fields?.map((field) => [field, figures[field]]);
+  return { at: new Date(at).toISOString(), ...shown ? Object.fromEntries(shown) : figures };
 }
 
 /**

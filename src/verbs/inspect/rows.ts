@@ -112,26 +112,36 @@ const waiting = z.strictObject({
 
 const figure = z.nullable(z.number());
 
-/** The figures of one step. */
-export const metricsPoint = z.object({
-  at: about(time.clone(), "Start of the step"),
-  cpu_percent: about(figure.clone(), "Mean percent of one core; for the host, of all cores"),
-  cpu_percent_max: about(figure.clone(), "Highest"),
+/** The figures of a step. */
+const FIGURES = {
+  cpu_percent: about(z.optional(figure.clone()), "Mean percent of one core; for the host, of all cores"),
+  cpu_percent_max: about(z.optional(figure.clone()), "Highest"),
   memory_bytes: about(
-    figure.clone(),
+    z.optional(figure.clone()),
     "Mean resident memory of the process tree; for the host, used memory",
   ),
-  memory_bytes_max: about(figure.clone(), "Highest"),
-  threads: about(figure.clone(), "Mean"),
-  fds: about(figure.clone(), "Mean number of open file descriptors"),
-  load: about(figure.clone(), "Load average of one minute; only for the host"),
-  restarts: about(z.int(), "Automatic restarts up to the end of the step"),
-  uptime: nanoseconds("Nanoseconds, at the end of the step"),
-  up: about(z.number(), "Share of the step in which it ran, from 0 to 1"),
+  memory_bytes_max: about(z.optional(figure.clone()), "Highest"),
+  threads: about(z.optional(figure.clone()), "Mean"),
+  fds: about(z.optional(figure.clone()), "Mean number of open file descriptors"),
+  load: about(z.optional(figure.clone()), "Load average of one minute; only for the host"),
+  restarts: about(z.optional(z.int()), "Automatic restarts up to the end of the step"),
+  uptime: about(
+    z.optional(nanoseconds("Nanoseconds")),
+    "Nanoseconds, at the end of the step",
+  ),
+  up: about(z.optional(z.number()), "Share of the step in which it ran, from 0 to 1"),
   healthy: about(
-    figure.clone(),
+    z.optional(figure.clone()),
     "Share of the checked time in which it was healthy, from 0 to 1; null without checks",
   ),
+};
+
+const FIGURE_NAMES = Object.keys(FIGURES) as [keyof typeof FIGURES, ...(keyof typeof FIGURES)[]];
+
+/** One step, with all figures or those that were asked for. */
+export const metricsPoint = z.object({
+  at: about(time.clone(), "Start of the step"),
+  ...FIGURES,
 });
 
 /** The history of one process or of the host. */
@@ -158,6 +168,10 @@ const range = z.strictObject({
   points: about(
     z._default(points, 120),
     "maximum points of each history; a step is at least 10 s in the last 24 h, otherwise 2 min",
+  ),
+  fields: about(
+    z.optional(z.array(z.enum(FIGURE_NAMES)).check(z.minLength(1))),
+    "only these figures of each point; default: all",
   ),
 });
 
@@ -335,7 +349,7 @@ export const INSPECT_VERBS = {
     rest: [{
       method: "GET",
       path: "/metrics/history",
-      query: ["target", "since", "until", "points"],
+      query: ["target", "since", "until", "points", "fields"],
       answers: "MetricsHistory",
     }],
     mcp: {

@@ -73,10 +73,11 @@ export function useSeries(range: Range, name?: string, ids: readonly string[] = 
 
 /** Usage of several apps or processes, each in total; of the host without any. */
 export function useSeriesOf(range: Range, names: readonly string[]): readonly Series[] {
-  const query = new URLSearchParams([
-    ...Object.entries({ ...rangeQuery(range), points: String(POINTS) }),
-    ...names.map((name) => ["target", name]),
-  ]);
+  const query = figureQuery(
+    ["cpu_percent", "memory_bytes", "fds", "threads", "load", "up", "healthy"],
+    { ...rangeQuery(range), points: String(POINTS) },
+    names,
+  );
   const ms = range.span === undefined ? Infinity : Math.max(STEP_MS, SPANS[range.span][1] / POINTS);
   const { data } = usePolled<MetricsHistoryJson>(`/metrics/history?${query}`, ms);
   const { series = [], step = STEP_MS * 1e6 } = data.value ?? {};
@@ -85,6 +86,19 @@ export function useSeriesOf(range: Range, names: readonly string[]): readonly Se
     const samples = together(own.map(({ points }) => points.map(sampleOf)));
     return { name: wanted, samples, step: step / 1e6 };
   });
+}
+
+/** The query of the history of some figures. */
+export function figureQuery(
+  fields: readonly (keyof MetricsPointJson)[],
+  range: Readonly<Record<string, string>>,
+  names: readonly string[] = [],
+): URLSearchParams {
+  return new URLSearchParams([
+    ...names.map((name) => ["target", name]),
+    ...Object.entries(range),
+    ...fields.map((field) => ["fields", field]),
+  ]);
 }
 
 const FIGURES: readonly Figure[] = ["cpu", "memory", "fds", "threads", "load"];
@@ -122,10 +136,8 @@ export const lastHour = signal<ReadonlyMap<string, readonly Sample[]>>(new Map()
 
 /** Keeps the last hour of these processes. */
 export function useLastHour(names: readonly string[]): void {
-  const query = new URLSearchParams([
-    ...names.map((name) => ["target", name]),
-    ...Object.entries({ since: "1h", points: String(HOUR_POINTS) }),
-  ]);
+  const range = { since: "1h", points: String(HOUR_POINTS) };
+  const query = figureQuery(["cpu_percent", "memory_bytes"], range, names);
   const { data } = usePolled<MetricsHistoryJson>(`/metrics/history?${query}`, HOUR_STEP_MS);
   useEffect(() => {
     const series = data.value?.series ?? [];

@@ -3,7 +3,7 @@
 import type { ComponentChildren } from "preact";
 import type { MetricsHistoryJson, Output } from "../../../../protocol/wire.ts";
 import { bytes, clockTime, percent } from "../data/format.ts";
-import type { EventJson } from "../data/past.ts";
+import { type EventJson, figureQuery } from "../data/past.ts";
 import { usePolled } from "../data/polled.ts";
 import { linkTo, logLink, range } from "../data/router.ts";
 import { AppName } from "../process/process_figures.tsx";
@@ -115,13 +115,15 @@ const [LEAST_CPU, LEAST_BYTES] = [1, 1024 ** 2];
 const POINTS = "4";
 
 function Movers() {
-  const query = new URLSearchParams({ ...rangeQuery(range.value), target: "all", points: POINTS });
+  const query = figureQuery(["cpu_percent", "memory_bytes"], {
+    ...{ ...rangeQuery(range.value), target: "all", points: POINTS },
+  });
   const ms = range.value.span === undefined ? Infinity : EVERY_MS;
   const { data } = usePolled<MetricsHistoryJson>(`/metrics/history?${query}`, ms);
   const courses = (of: "cpu_percent" | "memory_bytes"): readonly Course[] =>
     (data.value?.series ?? []).map(({ name, points }) => ({
       name: name ?? "",
-      values: points.map((point) => point[of]).filter((value) => value !== null),
+      values: points.map((point) => point[of]).filter((value) => value != null),
     }));
   return (
     <>

@@ -6,7 +6,7 @@ import type { CronJson, MetricsHistoryJson } from "../../../../protocol/wire.ts"
 import { Button, NothingYet } from "../controls/controls.tsx";
 import { RangePicker } from "../controls/range_picker.tsx";
 import { clockTime, counted } from "../data/format.ts";
-import { type EventJson, MOST_EVENTS, useEvents } from "../data/past.ts";
+import { type EventJson, figureQuery, MOST_EVENTS, useEvents } from "../data/past.ts";
 import { usePolled } from "../data/polled.ts";
 import { linkTo, logLink, range } from "../data/router.ts";
 import { happened, processList } from "../data/store.ts";
@@ -192,7 +192,7 @@ interface Gap {
 
 /** The times in which no daemon ran. */
 function useGaps(): readonly Gap[] {
-  const query = new URLSearchParams({ ...rangeQuery(range.value), points: "1" });
+  const query = figureQuery(["up"], { ...rangeQuery(range.value), points: "1" });
   const ms = range.value.span === undefined ? Infinity : EVERY_MS;
   const { data } = usePolled<MetricsHistoryJson>(`/metrics/history?${query}`, ms);
   return (data.value?.gaps ?? [])
