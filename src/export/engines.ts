@@ -49,6 +49,8 @@ const ROWS: Readonly<Record<string, Row>> = {
   increment_env: nowhere("copies have no number"),
   instances: ["replicas", "deploy.replicas", "Count", "NAME@.service"],
   sockets: ["Service", "ports", "Networks.ReservedPorts", "NAME.socket"],
+  start_on: inside("- a socket unit starts its service, but the target starts it first"),
+  idle_timeout: inside("- units do not stop when nobody uses them"),
   namespace: ["metadata.labels", "deploy.labels", "Meta", "Slice", "labels"],
   tags: ["metadata.annotations", "deploy.labels", "Meta", "- units have no tags", "labels"],
   labels: ["metadata.annotations", "deploy.labels", "Meta", "- units have no labels", "labels"],

@@ -42,7 +42,7 @@ export async function whatStayedUp(
 
 function hasFailed({ snapshot: { state, awaiting, lastExit }, config }: ManagedProcess): boolean {
   if (state !== "waiting") return state === "crashed" || state === "errored";
-  return awaiting !== "dependencies" && !isSuccess(lastExit, config);
+  return awaiting !== "dependencies" && awaiting !== "connection" && !isSuccess(lastExit, config);
 }
 
 /** Acts on each process, in parallel or one after the other. After a failure the others go on. */

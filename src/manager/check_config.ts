@@ -15,7 +15,9 @@ import { appEnvironment, fileVariables } from "../process/environment.ts";
 import {
   checkIsolation,
   checkLimits,
+  checkNotify,
   checkRootHooks,
+  checkStartOn,
   checkTerminal,
   knownUser,
   refuseTakenSockets,
@@ -93,6 +95,8 @@ export function startProblems(
   attempt(() => checkIsolation(config), true);
   attempt(() => checkRootHooks(config));
   attempt(() => checkTerminal(config));
+  attempt(() => checkNotify(config));
+  attempt(() => checkStartOn(config));
   attempt(() => sharedSockets(config));
   attempt(() => checkWatch(config));
   attempt(() => checkLogPaths(config, dirname(apps)));

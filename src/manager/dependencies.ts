@@ -49,7 +49,10 @@ async function awaitOne(
   condition: DependencyCondition,
   signal: AbortSignal,
 ): Promise<void> {
-  const met = () => CONDITIONS[condition](dependency.info(), dependency.snapshot.desired);
+  // Its sockets are open: whoever connects to them starts it.
+  const isServing = () => dependency.snapshot.awaiting === "connection" && !/^comp/.test(condition);
+  const met = () =>
+    isServing() || CONDITIONS[condition](dependency.info(), dependency.snapshot.desired);
   const { state, desired } = dependency.snapshot;
   if (!met() && desired === "down" && (AT_REST.has(state) || state === "stopping")) {
     void dependency.start().catch(() => {});

@@ -56,7 +56,10 @@ export class IdleSockets {
     for (const cancel of this.#timers.values()) cancel();
   }
 
-  #needs({ config: { name, listenTimeoutMs }, snapshot: { state } }: ManagedProcess): boolean {
+  #needs(
+    { config: { name, listenTimeoutMs }, snapshot: { state, awaiting } }: ManagedProcess,
+  ): boolean {
+    if (awaiting === "connection") return true;
     if (state === "waiting") return this.#waitedMs(name) < listenTimeoutMs;
     return !AT_REST.has(state);
   }

@@ -187,7 +187,7 @@ export const CHANGE_MEANINGS: Readonly<Record<ChangeType, string>> = {
   stopped: "It was stopped, or exited with a success code.",
   crashed: "A run ended by itself; `exit` says how. A restart may follow.",
   errored: "It could not be started, or used up its restarts.",
-  waiting: "It waits for the next restart, for a dependency or for the machine.",
+  waiting: "It waits for the next restart, for a dependency, for the machine or for a connection.",
 };
 
 /** Every kind of event. */
@@ -200,6 +200,7 @@ export const END_CAUSES: Readonly<Record<EndCause, string>> = {
   exit: "It ended by itself with a success code.",
   unready: "It did not become ready in time.",
   watchdog: "It did not answer its `watchdog` in time, or did not end after it said that it would.",
+  idle: "It had no connection for `idle_timeout`.",
   memory: "It used more memory than `max_memory`.",
   age: "It reached `max_age`.",
   health: "Its health checks failed.",
@@ -216,6 +217,7 @@ export type EndCause =
   | "exit"
   | "unready"
   | "watchdog"
+  | "idle"
   | "memory"
   | "age"
   | "health"

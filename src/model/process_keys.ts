@@ -570,6 +570,20 @@ export const PROCESS_KEYS: KeyTable = {
         help: "port that all instances share, kept open over restarts",
       },
     },
+    start_on: {
+      type: "choice",
+      choices: ["connection"],
+      help: "Start when the first client connects to one of its sockets",
+      note: "Until then procsup holds the sockets. The client waits and is served.",
+      flag: {},
+    },
+    idle_timeout: {
+      type: "duration",
+      least: "1s",
+      help: "With start_on: stop when no client has been connected for this time",
+      note: "The next connection starts it again.",
+      flag: {},
+    },
     namespace: {
       type: "text",
       format: "name",

@@ -41,9 +41,9 @@ export interface Run {
 
 /**
  * Why a process that should run is being stopped: a user restarts it, it did not become ready in
- * time or hangs, or it is replaced because it is unhealthy, too large or too old.
+ * time or hangs, nobody uses it, or it is replaced because it is unhealthy, too large or too old.
  */
-type StopCause = "asked" | "failed" | "recycled";
+type StopCause = "asked" | "failed" | "recycled" | "idle";
 
 /** A hook that completes a restart or a reload. */
 export type RestartHook = Extract<HookName, "postRestart" | "postReload">;
@@ -127,7 +127,7 @@ export interface Snapshot {
   readonly finishedAt: number | null;
   readonly nextRestartAt: number | null;
   /** What it waits for, in state `waiting`. */
-  readonly awaiting: "delay" | "dependencies" | "machine" | null;
+  readonly awaiting: "delay" | "dependencies" | "machine" | "connection" | null;
   /** The hook of the restart or reload that this start belongs to. It runs once the app is up. */
   readonly hookOnceUp: RestartHook | null;
   /** In state `stopping`: the grace that a user asked for; null: the configured one. */
@@ -292,6 +292,12 @@ export type Input =
     readonly reason: string;
     readonly cause: EndCause;
   }
+  /** It had no connection for its `idle_timeout`. */
+  | { readonly type: "idle"; readonly attempt: number; readonly reason: string }
+  /** A client has connected to the socket at an address. */
+  | { readonly type: "connected"; readonly attempt: number; readonly address: string }
+  /** The sockets cannot be opened. */
+  | { readonly type: "listen_failed"; readonly attempt: number; readonly reason: string }
   | { readonly type: "dependencies_met"; readonly attempt: number }
   | { readonly type: "dependency_failed"; readonly attempt: number; readonly reason: string }
   | { readonly type: "delay_over"; readonly attempt: number }
@@ -324,6 +330,8 @@ export interface Recovered {
 export type Effect =
   /** Waits for the dependencies, then posts `dependencies_met` or `dependency_failed`. */
   | { readonly type: "await_dependencies" }
+  /** Holds the sockets; posts `connected` when a client waits, or `listen_failed`. */
+  | { readonly type: "await_connection" }
   /** Launches, then posts `launched` or `launch_failed`. */
   | { readonly type: "launch" }
   /** Takes over the run in the snapshot, which an earlier daemon launched. */

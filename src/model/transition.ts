@@ -13,7 +13,8 @@
  * - `stopped`   stopped by a user, or exited with success
  * - `crashed`   ended by itself, and the policy does not restart it
  * - `errored`   could not be started, or used up its restarts
- * - `waiting`   should run, but a restart is due later, or a dependency or the machine is not ready
+ * - `waiting`   should run, but a restart is due later, or a dependency or the machine is not ready,
+ *               or nobody has connected to it yet
  */
 
 import type { ChangeType, EndCause, ProcessState } from "./process_info.ts";
@@ -37,6 +38,7 @@ import {
 } from "./transition_requests.ts";
 import {
   AT_REST,
+  connected,
   counted,
   disarmed,
   endFor,
@@ -50,6 +52,7 @@ import {
   type Policy,
   refused,
   running,
+  startDesired,
   type Step,
   stopDesired,
   terminate,
@@ -74,7 +77,7 @@ const RESTING: Row = {
   file_changed: fileChanged,
   recovered: (now, input, policy) =>
     input.found.kind === "rebooted" ? afterReboot(now, input.found.autostart, policy) : [now, []],
-  start_requested: (now, input, policy) => freshStart(now, startReason(input), policy),
+  start_requested: (now, input, policy) => startDesired(now, startReason(input), policy),
   stop_requested: (now, input) => [{ ...stopDesired(now, input), state: "stopped" }, []],
 };
 
@@ -108,17 +111,27 @@ const TABLE: Readonly<Record<ProcessState, Row>> = {
     recovered: (now, input, policy) => {
       if (input.found.kind === "rebooted") return afterReboot(now, input.found.autostart, policy);
       if (now.awaiting === "dependencies") return [now, [{ type: "await_dependencies" }]];
+      if (now.awaiting === "connection") return [now, [{ type: "await_connection" }]];
       const ms = Math.max(0, (now.nextRestartAt ?? input.at) - input.at);
       // The clock may have been set back.
       return [now, [{ type: "arm_delay", ms: Math.min(ms, longestDelay(policy)) }]];
     },
-    start_requested: (now, input, policy) => disarmed(freshStart(now, startReason(input), policy)),
+    start_requested: (now, input, policy) =>
+      now.awaiting === "connection"
+        ? [now, []]
+        : disarmed(freshStart(now, startReason(input), policy)),
+    connected: (now, input, policy) =>
+      now.awaiting === "connection" ? connected(now, input.address, policy) : [now, []],
+    listen_failed: (now, input) =>
+      now.awaiting === "connection"
+        ? [{ ...now, state: "errored", awaiting: null, lastReason: input.reason }, []]
+        : [now, []],
     stop_requested: (now, input) => [
       { ...stopDesired(now, input), state: "stopped", nextRestartAt: null, awaiting: null },
       [{ type: "disarm" }],
     ],
     delay_over: (now) => {
-      if (now.awaiting === "dependencies") return [now, []];
+      if (now.awaiting !== "delay" && now.awaiting !== "machine") return [now, []];
       const [next, effects] = launch(now);
       // After a refused launch keep startedAt: an attempt that was counted must not count twice.
       return [now.awaiting === "machine" ? { ...next, startedAt: now.startedAt } : next, effects];
@@ -148,6 +161,8 @@ const TABLE: Readonly<Record<ProcessState, Row>> = {
   },
   running: {
     ...ALIVE,
+    idle: (now, input, policy) =>
+      now.requests.length > 0 ? [now, []] : endFor("idle", "idle", now, input.reason, policy),
     hung: (now, input, policy) => endFor("failed", "watchdog", now, input.reason, policy),
   },
   stopping: {
@@ -413,7 +428,7 @@ export function afterReboot(now: Snapshot, autostart: boolean, policy: Policy): 
     // The reload that replaced them is long over.
     leftovers: now.leftovers.map(({ replaced: _, ...run }) => run),
   };
-  if (autostart && startsAgain(now)) return freshStart(over, "started after a reboot", policy);
+  if (autostart && startsAgain(now)) return startDesired(over, "started after a reboot", policy);
   if (AT_REST.has(now.state)) return [over, []];
   return [{ ...over, state: "stopped", lastReason: "the machine was rebooted" }, []];
 }

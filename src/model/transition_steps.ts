@@ -30,6 +30,7 @@ export type Policy = Pick<
   | "overlap"
   | "reloadSignal"
   | "listenTimeoutMs"
+  | "startOn"
 >;
 
 /** The next snapshot, and the effects to perform. */
@@ -116,6 +117,33 @@ export function freshStart(
     stopCause: null,
     lastReason: reason,
   };
+  return onceDependenciesMeet(fresh, policy);
+}
+
+/** A start by a user, or after a reboot: of an app with `start_on`, once a client connects. */
+export function startDesired(now: Snapshot, reason: string, policy: Policy): Step {
+  if (policy.startOn === undefined) return freshStart(now, reason, policy);
+  return awaitConnection({ ...now, ...FORGIVEN, desired: "up", leaving: false });
+}
+
+function awaitConnection(now: Snapshot, why = ""): Step {
+  const lastReason = `${why}waiting for a connection`;
+  const next: Snapshot = {
+    ...now,
+    ...{ state: "waiting", awaiting: "connection", lastReason },
+    ...{ nextRestartAt: null, hookOnceUp: null, stopCause: null, endFailed: false },
+  };
+  return [next, [{ type: "await_connection" }]];
+}
+
+/** Keeps the budget: an app that fails must not be started again and again by its clients. */
+export function connected(now: Snapshot, address: string, policy: Policy): Step {
+  const lastReason = `started by a connection to ${address}`;
+  const fresh: Snapshot = { ...now, launchedBy: "user", awaiting: null, lastReason };
+  return onceDependenciesMeet(fresh, policy);
+}
+
+function onceDependenciesMeet(fresh: Snapshot, policy: Policy): Step {
   const dependencies = Object.keys(policy.dependsOn);
   if (dependencies.length === 0) return launch(fresh);
   return [
@@ -188,6 +216,7 @@ function afterwards(
   // Its end is an event now.
   if (stopCause === "failed") return failed({ ...over, endCause: null }, input, policy, []);
   if (stopCause === "recycled") return recycled(over, policy);
+  if (stopCause === "idle") return awaitConnection(over, `${lastReason}; `);
   return freshStart(over, lastReason, policy, over.hookOnceUp);
 }
 
@@ -266,11 +295,25 @@ export function exited(
     lastReason: describeExit(exit),
   };
   if (isSuccess(exit, policy) && policy.restartPolicy !== "always") {
-    return [{ ...over, state: "stopped" }, cleanUp];
+    return policy.startOn === undefined
+      ? [{ ...over, state: "stopped" }, cleanUp]
+      : onceMoreUsed(over, policy, cleanUp);
   }
   // The next event after a success is that of the restart.
   const endCause = isSuccess(exit, policy) ? "exit" : null;
   return failed({ ...over, endCause }, { at, random }, policy, cleanUp);
+}
+
+/**
+ * The app has ended by itself, such as when it was idle: the next connection starts it. Within the
+ * budget, as the connection that it should have accepted may still wait.
+ */
+function onceMoreUsed(over: Snapshot, policy: Policy, effects: readonly Effect[]): Step {
+  const recent = recentRestarts(policy, over.restartsAt, over.totalUptimeMs);
+  if (!budgetLeft(policy, recent)) return givenUp(over, recent.length, effects);
+  const restartsAt = [...recent, over.totalUptimeMs];
+  const [next, more] = awaitConnection({ ...over, restartsAt }, `${over.lastReason}; `);
+  return [next, [...effects, ...more]];
 }
 
 /** The system could not launch it: try again with growing delays. The restart budget is not used. */

@@ -9,6 +9,7 @@ import type { HomePaths } from "./files/paths.ts";
 import { connectToRun } from "./launch/run_connection.ts";
 import { NoticeLog } from "./launch/notice_log.ts";
 import { ReadyFiles, RunFiles } from "./launch/run_files.ts";
+import { unusedForMs } from "./scan/listening_ports.ts";
 import { sendSignal } from "./scan/signals.ts";
 import { inheritedEnvironment } from "./launch/inherited_environment.ts";
 import { MemoryGuard } from "./scan/usage.ts";
@@ -51,6 +52,8 @@ export function systemWorld(
     adopt: (run, sockets, note) => launcher.adopt(run, sockets, note),
     follow: (run) => launcher.follow(run),
     dropSockets: (owner, used) => launcher.dropSockets(owner, used),
+    awaitConnection: (sockets, act, failed) => launcher.awaitConnection(sockets, act, failed),
+    unusedForMs: ({ addresses }) => unusedForMs(addresses),
     hasEnded: (runId) => launcher.hasEnded(runId),
     exitOf: (runId) => launcher.exitOf(runId),
     readyFile: (runId, user) => ready.path(runId, user),

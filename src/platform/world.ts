@@ -47,6 +47,17 @@ export interface World {
    * instances are configured with.
    */
   dropSockets(owner: string, used: ReadonlySet<string>): void;
+  /**
+   * Holds the sockets of a process, and calls `act` once with the address that a client has connected
+   * to, or `failed` if they cannot be opened. Returns a cancel function.
+   */
+  awaitConnection(
+    sockets: SharedSockets,
+    act: (address: string) => void,
+    failed: (error: unknown) => void,
+  ): Cancel;
+  /** Milliseconds since a client was last known to be connected to the sockets: 0 while one is. */
+  unusedForMs(sockets: SharedSockets): number;
   /** True if a run has ended, even if its `exited` has not resolved yet. */
   hasEnded(runId: string): boolean;
   /** How a run that is over ended. */

@@ -10,6 +10,7 @@ import { ProcessHooks } from "./process_hooks.ts";
 import { launchPlan, spawnRun } from "./spawn.ts";
 import type { ProcessActor } from "./process_actor.ts";
 import { RunController } from "./run_controller.ts";
+import { sharedSockets } from "./launch_setup.ts";
 import { fetchSecrets } from "./secrets.ts";
 import { SourceWatch } from "./source_watch.ts";
 import type { World } from "../platform/world.ts";
@@ -54,6 +55,8 @@ export class Effects {
     switch (effect.type) {
       case "await_dependencies":
         return this.#awaitDependencies(attempt);
+      case "await_connection":
+        return this.#awaitConnection(attempt);
       case "launch":
         this.#launching = this.#launch(attempt).finally(() => this.#launching = undefined);
         return;
@@ -155,6 +158,19 @@ export class Effects {
       (error) => {
         if (abort.signal.aborted) return;
         this.#process.post({ type: "dependency_failed", attempt, reason: messageOf(error) });
+      },
+    );
+  }
+
+  #awaitConnection(attempt: number): void {
+    this.#disarm?.();
+    const sockets = sharedSockets(this.#spec);
+    if (sockets === undefined) return;
+    this.#disarm = this.#world.awaitConnection(
+      sockets,
+      (address) => this.#process.post({ type: "connected", attempt, address }),
+      (error) => {
+        this.#process.post({ type: "listen_failed", attempt, reason: messageOf(error) });
       },
     );
   }

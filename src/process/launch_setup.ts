@@ -7,6 +7,7 @@ import { cgroups, limitsGroup } from "../platform/scan/cgroup.ts";
 import { type OtherUser, otherUserProblem, systemProgram } from "../platform/users/as_user.ts";
 import { wantsReadiness } from "../model/transition_steps.ts";
 import type { LaunchSetup } from "../platform/launch/launcher.ts";
+import { connectionsProblem } from "../platform/scan/listening_ports.ts";
 import { notifyProblem } from "../platform/launch/notify_socket.ts";
 import type { PreloadVariable } from "../platform/sockets/sockets_node.ts";
 import {
@@ -35,6 +36,9 @@ type SetupConfig =
     | "log"
     | "stopSignal"
     | keyof Isolation
+    | "startOn"
+    | "idleTimeoutMs"
+    | "cron"
   >;
 
 type ReadyConfig = Pick<
@@ -66,6 +70,7 @@ export function launchSetup(config: SetupConfig, runtime: string): LaunchSetup {
   checkRootHooks(config);
   checkTerminal(config);
   checkNotify(config);
+  checkStartOn(config);
   const shell = [`umask ${config.umask}`, ...ulimitLines(config.limits)];
   const sockets = sharedSockets(config);
   const preload = saysReady(config)
@@ -97,6 +102,23 @@ export function sharedSockets(
 export function saysReady(config: ReadyConfig): boolean {
   return wantsReadiness(config) && config.readyLog === undefined &&
     config.readyDelayMs === undefined && config.healthCheck === undefined;
+}
+
+/** Throws `invalid_config` for an app that no client could start. */
+export function checkStartOn(
+  { name, startOn, idleTimeoutMs, sockets, cron }: Pick<
+    ProcessConfig,
+    "name" | "startOn" | "idleTimeoutMs" | "sockets" | "cron"
+  >,
+): void {
+  if (startOn === undefined) {
+    if (idleTimeoutMs === undefined) return;
+    refuseStart(name, "idle_timeout needs start_on: connection, which starts it again");
+  }
+  if (sockets.length === 0) refuseStart(name, "start_on: connection needs sockets to connect to");
+  if (cron !== undefined) refuseStart(name, "start_on and cron cannot be combined");
+  const lack = idleTimeoutMs === undefined ? undefined : connectionsProblem();
+  if (lack !== undefined) refuseStart(name, `idle_timeout ${lack}`);
 }
 
 /** Whether the app gets a notify socket. */

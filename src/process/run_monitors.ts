@@ -1,10 +1,12 @@
 /** The monitors of a run, started and stopped with it. */
 
+import { formatDuration } from "../model/duration.ts";
 import type { HealthRecord } from "../model/health.ts";
 import { formatSize, humanBytes } from "../model/size.ts";
 import { wantsReadiness } from "../model/transition_steps.ts";
 import type { Monitor, RunView } from "./run_view.ts";
 import { HealthMonitor } from "./health_monitor.ts";
+import { sharedSockets } from "./launch_setup.ts";
 import { NotifyMonitor } from "./notify_monitor.ts";
 import { awaitReadiness } from "./readiness.ts";
 
@@ -24,6 +26,10 @@ export const MONITORS: Readonly<Record<string, (process: RunView) => Monitor | u
   notify: (process) => {
     const notices = process.world.notices(process.run);
     return notices && new NotifyMonitor(process, notices);
+  },
+  idle: (process) => {
+    const { idleTimeoutMs } = process.config;
+    return idleTimeoutMs === undefined ? undefined : limitIdleness(process, idleTimeoutMs);
   },
   maxAge: (process) => {
     const { maxAgeMs } = process.config;
@@ -63,6 +69,28 @@ function limitAge(process: RunView, maxAgeMs: number): Monitor {
       }),
   );
   return { stop };
+}
+
+const MOST_IDLE_LOOK_MS = 5000;
+
+/** Connections of all instances count, as they share the sockets. */
+function limitIdleness(process: RunView, idleMs: number): Monitor {
+  const { attempt, config, world } = process;
+  const { clock } = world;
+  const sockets = sharedSockets(config);
+  let usedAt = clock.steady();
+  let stop = () => {};
+  const look = () => {
+    const isKnown = process.isReady && sockets !== undefined;
+    usedAt = Math.max(usedAt, clock.steady() - (isKnown ? world.unusedForMs(sockets) : 0));
+    if (clock.steady() - usedAt >= idleMs) {
+      const reason = `no connection for ${formatDuration(idleMs)}`;
+      process.post({ type: "idle", attempt, reason });
+    }
+    stop = clock.after(Math.min(idleMs / 10, MOST_IDLE_LOOK_MS), look);
+  };
+  look();
+  return { stop: () => stop() };
 }
 
 /** The whole tree counts. An app that is not ready yet is left alone. */

@@ -24,9 +24,10 @@ export function settled(now: Snapshot, wait: boolean): boolean {
   return now.state !== "stopping";
 }
 
-/** Whether no attempt is under way: nothing runs, or dependencies are awaited. */
+/** Whether no attempt is under way: nothing runs, or dependencies or a client are awaited. */
 export function atRest(now: Snapshot): boolean {
-  return AT_REST.has(now.state) || now.awaiting === "dependencies";
+  return AT_REST.has(now.state) || now.awaiting === "dependencies" ||
+    now.awaiting === "connection";
 }
 
 /** Whether an app runs or is being started. */
@@ -80,7 +81,7 @@ export async function untilUp(
   const now = wait && !wantsReadiness(process.config)
     ? await survivedMinUptime(process, begun, uptimeMs)
     : begun;
-  if (now.state === "running") return;
+  if (now.state === "running" || now.awaiting === "connection") return;
   if (!wait && now.state !== "errored") return;
   const early = endedWell(now, process.config);
   if (early && process.machine.mayEnd(process)) return;

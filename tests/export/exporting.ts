@@ -62,6 +62,8 @@ export const SAMPLES: Readonly<Record<string, unknown>> = {
   increment_env: ["PORT"],
   instances: 3,
   sockets: ["8080"],
+  start_on: "connection",
+  idle_timeout: "10m",
   namespace: "front",
   tags: ["web"],
   labels: { team: "a" },

@@ -29,6 +29,10 @@ const CASES: Readonly<Record<keyof typeof MONITORS, Case>> = {
     config: { watchdog: "30s", restart_delay: "0s" },
     act: ({ world }) => world.clock.advance(30_000),
   },
+  idle: {
+    config: { sockets: ["127.0.0.1:8080"], start_on: "connection", idle_timeout: "10m" },
+    act: ({ world }) => world.clock.advance(600_000),
+  },
   maxAge: {
     config: { max_age: "1h" },
     act: ({ world }) => world.clock.advance(3_600_000),
@@ -51,9 +55,13 @@ for (const [name, { config, act, before = "running" }] of Object.entries(CASES))
       await using lone = new LoneProcess(keys, how === "adopted" ? leftIn(before) : NEW);
       if (how === "launched") void lone.process.start().catch(() => {});
       else adopt(lone);
-      await waitFor(() => lone.world.children.length > 0);
+      await waitFor(() => {
+        lone.world.connectClient?.();
+        return lone.world.children.length > 0;
+      });
       // Either the run has become ready, or another run has replaced it.
       await waitFor(() => {
+        lone.world.connectClient?.();
         if (lone.state === before && lone.world.children.length === 1) act(lone);
         return before === "starting" ? lone.state === "running" : lone.world.children.length > 1;
       });

@@ -12,6 +12,7 @@ import type {
   StopProgress,
   TerminationResult,
 } from "../../src/platform/scan/process_group.ts";
+import type { SharedSockets } from "../../src/platform/sockets/sockets.ts";
 import type { RunTarget } from "../../src/platform/launch/run_connection.ts";
 import type { World, WorldStopWay } from "../../src/platform/world.ts";
 import { FakeClock } from "./fake_clock.ts";
@@ -156,6 +157,23 @@ export class FakeWorld implements World {
   follow(): undefined {}
 
   dropSockets(): void {}
+
+  /** Connects a client; undefined while none is awaited. */
+  connectClient: (() => void) | undefined;
+  /** Whether clients are connected. */
+  isUsed = false;
+
+  awaitConnection(sockets: SharedSockets, act: (address: string) => void): () => void {
+    this.connectClient = () => {
+      this.connectClient = undefined;
+      act(sockets.addresses[0]!.text);
+    };
+    return () => this.connectClient = undefined;
+  }
+
+  unusedForMs(): number {
+    return this.isUsed ? 0 : Infinity;
+  }
 
   hasEnded(runId: string): boolean {
     return this.children.some(({ run, alive }) => run.runId === runId && !alive);

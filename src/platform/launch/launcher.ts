@@ -19,7 +19,7 @@ import type { RunFiles } from "./run_files.ts";
 import { isOutOfMemory } from "../scan/out_of_memory.ts";
 import { markLine } from "./run_mark.ts";
 import { localSignal } from "../scan/signals.ts";
-import { LISTEN_PID_LINE, type SharedSockets, socketEnv, SocketPool } from "../sockets/sockets.ts";
+import { hasClient, LISTEN_PID_LINE, type SharedSockets, socketEnv, SocketPool } from "../sockets/sockets.ts";
 import { nodePreload, nodePreloadEnv, type PreloadVariable } from "../sockets/sockets_node.ts";
 import { type AppStdin, openTerminal } from "./app_input.ts";
 import { closeNotifySocket, openNotifySocket } from "./notify_socket.ts";
@@ -78,6 +78,9 @@ export interface Child {
 
 /** Interval of checks for adopted apps whose exit went unnoticed. */
 const NET_MS = 3000;
+
+/** Interval in which sockets are looked at for a client. */
+const CLIENT_MS = 100;
 
 /** How long the output in an app's pipes may take to reach its logs. */
 const DRAIN_MS = 500;
@@ -186,6 +189,29 @@ export class Launcher {
   forget(runId: string): void {
     this.#files.remove(runId);
     cgroups().remove(runId);
+  }
+
+  /** See `World.awaitConnection()`. */
+  awaitConnection(
+    sockets: SharedSockets,
+    act: (address: string) => void,
+    failed: (error: unknown) => void,
+  ): () => void {
+    const look = () => {
+      try {
+        const at = this.#sockets.descriptors(sockets).findIndex(hasClient);
+        if (at < 0) return;
+        stop();
+        act(sockets.addresses[at]!.text);
+      } catch (error) {
+        stop();
+        failed(error);
+      }
+    };
+    const timer = setInterval(look, CLIENT_MS);
+    const stop = () => clearInterval(timer);
+    look();
+    return stop;
   }
 
   /** Closes the sockets of a process except those that its instances are configured with. */

@@ -15,7 +15,7 @@ import {
   procPids,
 } from "./process_table.ts";
 import { runIdOf } from "./process_environment.ts";
-import { addressBytes, hostText } from "../sockets/sockets.ts";
+import { addressBytes, hostText, type SocketAddress } from "../sockets/sockets.ts";
 import { findSocket, type FoundSocket } from "./socket_diag.ts";
 import { treesOf } from "./usage.ts";
 
@@ -147,6 +147,45 @@ export function stillListening(sockets: ReadonlySet<string>): readonly Listener[
     }
   }
   return [...found.values()].filter(({ socket }) => left.has(socket));
+}
+
+/** Why connections cannot be counted here, as the end of a sentence. */
+export function connectionsProblem(): string | undefined {
+  return isLinux ? undefined : "needs Linux";
+}
+
+const ESTABLISHED_TEXT = "01";
+const TIME_WAIT = "06";
+
+/** How long the side that closes a connection first remembers it, and the unit of that timer. */
+const REMEMBERED_MS = 60_000;
+const TICK_MS = 10;
+
+/**
+ * Milliseconds since a client was connected to one of these addresses: 0 if one is, and Infinity if
+ * none was within the last minute. A connection that the other side closed first, from another
+ * machine, is seen only while it lasts.
+ */
+export function unusedForMs(addresses: readonly SocketAddress[]): number {
+  const ends = addresses.map(({ port, bytes }) => {
+    const host = bytes && canonicalHost(withoutBrackets(hostText(bytes)));
+    return { suffix: `:${hex(port)}`, host };
+  });
+  const isOurs = (text: string) =>
+    ends.some(({ suffix, host }) =>
+      text.endsWith(suffix) && (host === undefined || localAddress(text).address === host)
+    );
+  let least = Infinity;
+  for (const file of TABLES) {
+    for (const line of linesOf(file)) {
+      const [, local = "", remote = "", state, , timer = ""] = fieldsOf(line);
+      if (state === ESTABLISHED_TEXT && isOurs(local)) return 0;
+      if (state !== TIME_WAIT || !isOurs(local) && !isOurs(remote)) continue;
+      const left = parseInt(timer.split(":")[1]!, 16) * TICK_MS;
+      least = Math.min(least, Math.max(0, REMEMBERED_MS - left));
+    }
+  }
+  return least;
 }
 
 /** The end of a connection that another process of this machine holds. */

@@ -260,6 +260,7 @@ const SYMBOLS = {
   // Two arguments are enough. arm64 macOS passes variadic ones in another way.
   ioctl: { parameters: ["i32", "u64"], result: "i32" },
   shutdown: { parameters: ["i32", "i32"], result: "i32" },
+  poll: { parameters: ["buffer", "usize", "i32"], result: "i32" },
   close: { parameters: ["i32"], result: "i32" },
   syscall: { parameters: ["i64", "i64", "i64", "i64"], result: "i64" },
 } as const satisfies Deno.ForeignLibraryInterface;
@@ -310,6 +311,16 @@ export function openListener(address: SocketAddress, beside = false): number {
 export function closeSocket(fd: number, everywhere = false): void {
   if (everywhere) libc().shutdown(fd, SHUT_RDWR);
   libc().close(fd);
+}
+
+const POLLIN = 1;
+
+/** Whether a client of a listening socket waits to be accepted. */
+export function hasClient(fd: number): boolean {
+  const asked = new DataView(new ArrayBuffer(8));
+  asked.setInt32(0, fd, true);
+  asked.setInt16(4, POLLIN, true);
+  return libc().poll(asked.buffer, 1n, 0) > 0 && (asked.getInt16(6, true) & POLLIN) !== 0;
 }
 
 function newSocket(address: SocketAddress): { number: number; family: number } {
