@@ -105,10 +105,12 @@ export function wireOptions(options: object): Record<string, unknown> {
   );
 }
 
-/** The query of a stream, without undefined values. */
+/** The query of a request, without undefined values. A list is a parameter for each item. */
 export function searchOf(values: Readonly<Record<string, unknown>>): URLSearchParams {
   const given = Object.entries(values).filter(([, value]) => value !== undefined);
-  return new URLSearchParams(given.map(([key, value]) => [key, String(value)]));
+  return new URLSearchParams(
+    given.flatMap(([key, value]) => [value].flat().map((one) => [key, String(one)])),
+  );
 }
 
 function momentText(field: string, moment: string | Date | undefined): string | undefined {

@@ -123,6 +123,7 @@ cleanTest("Client's verbs do the same over both transports", async () => {
   await works((c) => c.ports());
   const figures = await works((c) => c.metricsHistory().then(({ series }) => series[0]!.name));
   assertEquals(figures, "null", "without a target those of the host");
+  await works((c) => c.metricsHistory("app", { fields: ["cpuPercent", "up"] }).then(() => "done"));
   assertEquals(await works((c) => textOf(c, { tail: 1, grep: "h.*", since: "1h" })), '"hi"');
   const streams = [{}, { stream: "stderr" }, { grep: "hi", invert: true }, {
     until: new Date(0),
