@@ -31,6 +31,10 @@ export function webBackend(
     events: (signal) => changesFor(supervisor, only, signal),
     streamEvents: () => context().limits.open(by, () => changesFor(supervisor, only)),
     matcher: (target) => supervisor.directory.matcher(target, only),
+    cpuSeconds: () => {
+      const seconds = supervisor.usage.cpuSeconds(supervisor.directory.list());
+      return new Map([...seconds].map(([id, value]) => [id.slice(0, 8), value]));
+    },
     streamLogs: (query, byName) =>
       context().limits.open(by, () => streamLogs({ ...context(), by }, query, byName)),
   };

@@ -27,6 +27,15 @@ export class UsageSampler {
     return (process) => read(process)?.usage ?? NO_USAGE;
   }
 
+  /** CPU time of the runs, in seconds, by the UUIDs of their processes. */
+  cpuSeconds(processes: readonly ManagedProcess[]): Map<string, number> {
+    const read = this.read(processes);
+    return new Map(processes.flatMap((process) => {
+      const tree = read(process);
+      return tree === undefined ? [] : [[process.id, tree.mark.totalMs / 1000]];
+    }));
+  }
+
   /** The last reading of each running process. */
   read(
     processes: Iterable<ManagedProcess>,
@@ -38,7 +47,7 @@ export class UsageSampler {
       const root = snapshot.run?.wrapperPid;
       if (!root) continue;
       const last = this.#last.get(root);
-      roots.set(root, last?.mark ?? { cpuMs: 0, at: now - uptimeMs });
+      roots.set(root, last?.mark ?? { cpuMs: 0, totalMs: 0, at: now - uptimeMs });
       stale ||= last === undefined || now - last.mark.at >= MIN_INTERVAL_MS;
     }
     if (stale) this.#read(roots, now);

@@ -19,6 +19,8 @@ export interface Backend {
   streamEvents(): Promise<ReadableStream<ProcessChange>>;
   /** Tells the events of a target from others; see `AppDirectory.matcher()`. Throws like `dispatch()`. */
   matcher(target: string): (change: ProcessChange) => boolean;
+  /** CPU time of the runs of all apps, in seconds, by the first 8 characters of their UUIDs. */
+  cpuSeconds(): ReadonlyMap<string, number>;
   /** The last message to the readers of events. */
   readonly shutdownNotice: ShutdownNotice;
   /**

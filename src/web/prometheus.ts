@@ -84,9 +84,15 @@ export async function metricsText(backend: Backend): Promise<string> {
 /** All metrics as they are now. */
 export async function readMetrics(backend: Backend): Promise<Metric[]> {
   const processes = await backend.dispatch("list", undefined) as ProcessJson[];
+  const cpu = backend.cpuSeconds();
   const schedules = await backend.dispatch("cron_list", undefined) as CronJson[];
   return [
     ...metricsOf("process", OF_PROCESS, processes, labelsOf),
+    ...metricsOf("process", [[
+      "cpu_seconds_total",
+      "CPU time of its whole tree in this run, with that of children that have ended",
+      ({ id }) => cpu.get(id),
+    ]], processes, labelsOf),
     metric(
       "procsup_processes",
       "Processes in each state",

@@ -40,7 +40,9 @@ Deno.test({
   async fn() {
     await using web = await TestWeb.start();
     const { daemon } = web;
-    await daemon.startScript("api", "exec sleep 1000", { instances: 2 });
+    // Processes that end soon count too.
+    const busy = "while :; do i=0; sh -c 'while [ $((i=i+1)) -lt 9999 ]; do :; done'; done";
+    await daemon.startScript("api", busy, { instances: 2, alerts: "cpu > 1000%" });
     await daemon.startScript("failed", "exit 3", { restart_policy: "never" }).catch(() => {});
     await daemon.startScript("checked", "exec sleep 1000", {
       health_check: { type: "command", command: "true", interval: "100ms" },
@@ -97,6 +99,8 @@ Deno.test({
     await waitFor(async () => (await ask(up)).length === 2, { what: "both instances" });
     const [{ metric }] = await ask(up) as [{ metric: Record<string, string> }];
     assertEquals([metric.instance, metric.exported_instance], [`127.0.0.1:${web.port}`, undefined]);
+    const rate = 'rate(procsup_process_cpu_seconds_total{app="api"}[10s]) > 0.05';
+    await waitFor(async () => (await ask(rate)).length === 2, { what: "the CPU of both" });
     await daemon.kill();
     await waitFor(async () => (await ask("up == 0")).length === 1, { what: "the lost daemon" });
     await daemon.run();

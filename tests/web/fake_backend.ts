@@ -37,8 +37,10 @@ const USUAL: Answers = {
     return fakeProcess();
   },
   webhook_list: () => [],
+  alerts: () => [
+    { name: ".host", when: 'load > "8"', state: "firing", since: null, value: "9" },
+  ],
   cron_list: () => [],
-  alerts: () => [],
   add: () => ({ ...fakeProcess(), results: done("started").results }),
   start: () => ({ ...fakeProcess(), results: done("started").results }),
   stop: () => done("stopped"),
@@ -96,6 +98,7 @@ export class FakeWeb implements AsyncDisposable {
       },
       streamEvents: () => Promise.resolve(this.backend.events()),
       shutdownNotice: new ShutdownNotice(),
+      cpuSeconds: () => new Map([["1f3a9c00", 12.5]]),
       matcher: (target) => ({ name }) => target === "all" || name === target,
       streamLogs: (query) =>
         Promise.resolve(linesOf([

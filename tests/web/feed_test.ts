@@ -48,6 +48,7 @@ class Scene {
       events: () => new ReadableStream(),
       streamEvents: () => Promise.resolve(new ReadableStream()),
       shutdownNotice: new ShutdownNotice(),
+      cpuSeconds: () => new Map(),
       matcher: (target) => {
         if (target === "nope") throw notFound(target, [{ name: "api" }]);
         return ({ name }) => target === "all" || name === target;

@@ -100,6 +100,8 @@ Deno.test("metricsText() writes the Prometheus format, with base units and escap
       `procsup_process_up{${labels}} 1`,
       `procsup_process_uptime_seconds{${labels}} 7980`,
       `procsup_process_cpu_usage_ratio{${labels}} 0.0123`,
+      `procsup_process_cpu_seconds_total{${labels}} 12.5`,
+      'procsup_alert_firing{app=".host",name=".host",when="load > \\"8\\""} 1',
       "# TYPE procsup_process_restarts_total counter",
       'procsup_processes{state="errored"} 0',
       'procsup_releases_total{result="rolled_back"} 0',

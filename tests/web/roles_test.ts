@@ -11,6 +11,7 @@ const ALLOWED: readonly (readonly [string, unknown, "read" | "operate" | "admin"
   ["logs", { target: "app" }, "read"],
   ["history", "app", "read"],
   ["releases", "app", "read"],
+  ["alerts", undefined, "read"],
   ["cron_list", undefined, "read"],
   ["webhook_list", undefined, "read"],
   ["restart", "app", "operate"],

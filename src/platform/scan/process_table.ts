@@ -15,6 +15,7 @@ export interface ProcessRow {
   readonly zombie: boolean;
   /** Start time in the kernel's unit. With the pid it identifies a process within a boot. */
   readonly start: string;
+  /** CPU time, on Linux with that of children that have ended. */
   readonly cpuMs: number;
   readonly rssBytes: number;
   readonly threads: number;
@@ -203,7 +204,7 @@ export function rowOf(pid: number, stat: Stat): ProcessRow {
     ppid: Number(stat[1]),
     pgid: Number(stat[2]),
     sid: Number(stat[3]),
-    cpuMs: (Number(stat[11]) + Number(stat[12])) * CLOCK_TICK_MS,
+    cpuMs: stat.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0) * CLOCK_TICK_MS,
     threads: Number(stat[17]),
     start: stat[19]!,
     rssBytes: Number(memory[21]) * pageBytes(),

@@ -8,6 +8,8 @@ import { descriptorsOf, type ProcessRow, processTableIfReadable } from "./proces
 /** CPU time of a tree at one reading, to compare with the next. */
 export interface CpuMark {
   readonly cpuMs: number;
+  /** The same without what is lost when a process ends that others outlive: it only grows. */
+  readonly totalMs: number;
   /** Steady milliseconds. */
   readonly at: number;
 }
@@ -32,11 +34,12 @@ export function readUsage(
     const cpuMs = sum(rows, (row) => row.cpuMs);
     const before = roots.get(root)!;
     const elapsed = Math.max(1, now - before.at);
+    const usedMs = Math.max(0, cpuMs - before.cpuMs);
     const memBytes = sum(rows, (row) => row.rssBytes);
     result.set(root, {
-      mark: { cpuMs, at: now },
+      mark: { cpuMs, totalMs: before.totalMs + usedMs, at: now },
       usage: {
-        cpuPercent: round(Math.max(0, cpuMs - before.cpuMs) / elapsed * 100),
+        cpuPercent: round(usedMs / elapsed * 100),
         memBytes,
         memPercent: round(memBytes / totalMemory * 100),
         threads: sum(rows, (row) => row.threads),
