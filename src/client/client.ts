@@ -196,7 +196,11 @@ export class Client extends ProcessHost {
   async metricsHistory(target?: string, options: MetricsQuery = {}): Promise<MetricsHistory> {
     const { signal, fields, ...range } = checkOptions(options, METRICS_KEYS);
     const names = fields?.map(snakeCase) as Input<"metrics_history">["fields"];
-    const payload = { ...range, ...(target !== undefined && { target }), ...(names && { fields: names }) };
+    const payload = {
+      ...range,
+      ...(target !== undefined && { target }),
+      ...(names && { fields: names }),
+    };
     return camelKeys(await this.#call("metrics_history", payload, { signal }));
   }
 
