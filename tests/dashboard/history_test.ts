@@ -150,6 +150,17 @@ browserTest("a lost request is repeated", async (dashboard) => {
   await waitFor(() => asked === 1);
   await page.clock.runFor(31_000);
   await page.getByText("No webhooks yet").waitFor();
+  // What is asked for only once, too.
+  await dashboard.daemon.startScript("web", "exec sleep 1000");
+  let failed = 0;
+  await page.route(
+    "**/events/history?*type=restarted*",
+    (route) => failed++ === 0 ? route.abort() : route.continue(),
+  );
+  await dashboard.go("#/");
+  await waitFor(() => failed === 1);
+  await page.clock.runFor(6000);
+  await page.getByText("Restarts today: 0").waitFor();
 });
 
 browserTest("a hidden tab without WebSockets stays connected", async (dashboard) => {

@@ -17,6 +17,9 @@ export interface Polled<T> {
 /** After this long a request is given up, and sent again: a broken network may never answer it. */
 const PATIENCE_MS = 30_000;
 
+/** How often a request whose answer does not change is looked after. */
+const ONCE_MS = 5000;
+
 /**
  * Polls every `ms` milliseconds (`Infinity`: once) while visible, and at once if `key` changes or a
  * lost connection is back.
@@ -54,15 +57,15 @@ export function usePolled<T>(path: string, ms: number, key: unknown = ""): Polle
   useEffect(() => {
     if (isLost) return;
     void begin();
-    const timer = ms < Infinity
-      ? setInterval(() => {
-        if (document.hidden) return;
-        const { since, abort } = asking.current ?? {};
-        if (since !== undefined && Date.now() - since < PATIENCE_MS) return;
-        abort?.abort();
-        void begin();
-      }, ms)
-      : undefined;
+    const timer = setInterval(() => {
+      const { since, abort } = asking.current ?? {};
+      // What is asked for once is asked for again only if that failed.
+      const isDone = ms === Infinity && since === undefined && error.value === "";
+      if (document.hidden || isDone) return;
+      if (since !== undefined && Date.now() - since < PATIENCE_MS) return;
+      abort?.abort();
+      void begin();
+    }, ms === Infinity ? ONCE_MS : ms);
     return () => {
       clearInterval(timer);
       asking.current?.abort.abort();

@@ -7,7 +7,7 @@ import { counted, relative } from "../data/format.ts";
 import { linkTo } from "../data/router.ts";
 import { usePolled } from "../data/polled.ts";
 import { clock, happened, processList } from "../data/store.ts";
-import { AppName, HealthBadge, StateBadge, Uptime } from "../process/process_figures.tsx";
+import { AppName, StateBadge, Uptime } from "../process/process_figures.tsx";
 import { RowActions } from "../process/process_menu.tsx";
 import { needsAttention } from "../process/select.ts";
 import { RestartsToday } from "./events.tsx";
@@ -66,21 +66,15 @@ function NeedyList({ needy }: { needy: readonly ProcessJson[] }) {
   return (
     <ul class="needy">
       {needy.slice(0, MANY).map((process) => (
-        <li key={process.id}>
-          <div class="row">
-            <a class="clip" href={linkTo(["processes", process.name])}>{process.name}</a>
-            <StateBadge state={conditionOf(process)} />
-            <HealthBadge process={process} />
+        <li key={process.id} class="row">
+          <a class="clip" href={linkTo(["processes", process.name])}>{process.name}</a>
+          <StateBadge state={conditionOf(process)} />
+          <p class="small faint clip" title={process.last_reason}>
             {process.state !== "waiting" && (
-              <span class="faint small">
-                <Uptime process={process} />
-              </span>
+              <>
+                <Uptime process={process} /> ·{" "}
+              </>
             )}
-            <span class="actions">
-              <RowActions process={process} />
-            </span>
-          </div>
-          <p class="small faint">
             {process.health === "unhealthy" && process.state === "running"
               ? (
                 <a href={linkTo(["processes", process.name], "tab=health")}>
@@ -91,6 +85,9 @@ function NeedyList({ needy }: { needy: readonly ProcessJson[] }) {
             {process.next_restart_at !== null &&
               ` · again ${relative(Date.parse(process.next_restart_at), clock.value)}`}
           </p>
+          <span class="actions">
+            <RowActions process={process} />
+          </span>
         </li>
       ))}
       {needy.length > MANY && (
