@@ -71,6 +71,10 @@ Deno.test("isolation that cannot be given is refused, by start and by validate",
   await using daemon = await TestDaemon.start();
   const cases = [
     [{ writable: ["/tmp"] }, "writable needs read_only: true"],
+    [
+      { read_only: true, private_tmp: true, writable: ["/tmp"] },
+      'writable path "/tmp" is hidden by private_tmp',
+    ],
     [{ read_only: true, writable: ["/missing/x"] }, 'writable path "/missing/x" does not exist'],
   ] as const;
   for (const [keys, told] of cases) {

@@ -95,6 +95,8 @@ export function isolationProblem(isolation: Isolation): string | undefined {
   })
     .filter(([, isSet]) => isSet).map(([key]) => key);
   if (writable.length > 0 && !readOnly) return "writable needs read_only: true";
+  const hidden = privateTmp && writable.find((path) => /^(\/var)?\/tmp(\/|$)/.test(path));
+  if (hidden) return `writable path "${hidden}" is hidden by private_tmp`;
   if (keys.length === 0) return undefined;
   if (!isLinux) return `${keys[0]} needs Linux`;
   const programs = [
