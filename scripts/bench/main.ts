@@ -3,7 +3,7 @@
  * `deno task bench`: measures procsup side by side with PM2 (Linux).
  *
  * `--only cli,list,start,memory,recovery,output` selects figures; `--write` writes the table to
- * README.md, between `<!-- bench -->` and `<!-- /bench -->`.
+ * src/docs/benchmark.md, between `<!-- bench -->` and `<!-- /bench -->`.
  */
 
 import type { Contender } from "./contender.ts";
@@ -20,7 +20,7 @@ const FIGURES = { cli, list, start, memory, recovery, output } as const;
 
 type Figure = keyof typeof FIGURES;
 
-const README = import.meta.dirname!.replace(/scripts\/bench$/, "README.md");
+const PAGE = import.meta.dirname!.replace(/scripts\/bench$/, "src/docs/benchmark.md");
 
 async function main(args: string[]): Promise<number> {
   const write = args.includes("--write");
@@ -46,7 +46,7 @@ async function main(args: string[]): Promise<number> {
     await Promise.allSettled([procsup.close(), pm2.close()]);
   }
   console.log(text);
-  if (write) writeReadme(text);
+  if (write) writePage(text);
   return 0;
 }
 
@@ -73,11 +73,11 @@ async function machine(pm2: Pm2): Promise<string> {
     `Node.js ${node}. Medians, in parentheses the least and the most.`;
 }
 
-function writeReadme(text: string): void {
-  const readme = Deno.readTextFileSync(README);
+function writePage(text: string): void {
+  const page = Deno.readTextFileSync(PAGE);
   const between = /(<!-- bench -->)[\s\S]*?(<!-- \/?bench -->)/;
-  if (!between.test(readme)) throw new Error("README.md has no <!-- bench --> markers");
-  Deno.writeTextFileSync(README, readme.replace(between, (_, a, b) => `${a}\n\n${text}\n\n${b}`));
+  if (!between.test(page)) throw new Error("The page has no <!-- bench --> markers");
+  Deno.writeTextFileSync(PAGE, page.replace(between, (_, a, b) => `${a}\n\n${text}\n\n${b}`));
 }
 
 Deno.exit(await main(Deno.args));

@@ -312,7 +312,7 @@ export const LOOK_COMMANDS: readonly CommandRow[] = [
       "procsup status",
       "procsup status api",
       "procsup status api -q || page-someone",
-      "kill -USR1 $(procsup status api -o pid)",
+      "procsup status api -o pid",
     ],
     load: async () => (await import("./commands/inspect.ts")).status,
   },

@@ -81,6 +81,7 @@ export const PAGES: Readonly<Record<string, Page>> = {
   commands: page("Commands", () => import("./commands.md", { with: { type: "text" } })),
   architecture: page("Architecture", () => import("./architecture.md", { with: { type: "text" } })),
   packages: page("Packages", () => import("./packages.md", { with: { type: "text" } })),
+  benchmark: page("Benchmark", () => import("./benchmark.md", { with: { type: "text" } })),
 };
 
 /** The page of a topic in Markdown; undefined if the topic is unknown. */

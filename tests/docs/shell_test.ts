@@ -88,6 +88,8 @@ const SKIPPED: Readonly<Record<string, readonly string[]>> = {
     "deno run -A scripts/publish.ts --dry-run",
     "deno run -A scripts/npm_client.ts",
     "scripts/install.sh --from dist",
+    "scripts/install.sh --uninstall",
+    "deno task bench",
   ],
 };
 
