@@ -95,6 +95,9 @@ export async function runForeground(options: ForegroundOptions): Promise<number>
   const webhooks = new Webhooks({ folder: pathsIn(home).webhooks, warn });
   // A signal ends the start too: hooks may take long.
   const starting = start(supervisor, webhooks, options, () => {
+    if (supervisor.list().some(({ config }) => config.alerts.length > 0)) {
+      warn('"alerts" of apps are ignored: procsup run keeps no history of figures');
+    }
     refuseUnknown(options.critical, supervisor.list());
     output.follow(supervisor);
     forwarded.begin();

@@ -62,6 +62,18 @@ Deno.test("patchOf() and textOfKey() change what a form changed, and keep what i
   );
 });
 
+Deno.test("configOf() reads lists of texts and of objects, as textOfKey() writes them", () => {
+  const alerts = [{ when: "memory > 400MB", resolve_after: "1m" }];
+  const env_file = ["a.env", { path: "b.env", required: false }];
+  const keys = [...formGroups().values()].flat();
+  const texts = keys.map((key) => [key, textOfKey(key, { alerts, env_file })] as const);
+  assertEquals(configOf(texts), { alerts, env_file });
+  const alertsKey = keys.find(({ path }) => path === "alerts")!;
+  assertEquals(configOf([[alertsKey, "'cpu > 1%' 'job overdue'"]]), {
+    alerts: ["cpu > 1%", "job overdue"],
+  });
+});
+
 Deno.test("credentialIn() distinguishes links, codes and tokens", () => {
   assertEquals(credentialIn(" http://127.0.0.1:1/#/login?code=0a1b \n"), {
     kind: "code",

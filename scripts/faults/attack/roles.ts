@@ -108,7 +108,7 @@ export const roles: Readonly<Record<string, Attack>> = {
   async "a read token on the Unix socket"(scene) {
     const [token, pid] = [await scene.token("read"), await scene.appPid()];
     const reads = new Set(
-      "list status why history releases metrics_history wait logs search_logs log_counts events cron_list webhook_list ports system_metrics system_info ping"
+      "list status why history releases metrics_history wait logs search_logs log_counts events alerts cron_list webhook_list ports system_metrics system_info ping"
         .split(" "),
     );
     for (const verb of Object.keys(VERBS).filter((name) => !reads.has(name))) {

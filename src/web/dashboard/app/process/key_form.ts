@@ -69,6 +69,8 @@ function valueOf(path: string, type: ValueType, text: string): unknown {
     case "boolean":
       return text === "true";
     case "list":
+      // As textOfKey() writes a list with objects.
+      if (/^\[\s*[{"]/.test(text)) return readObject(path, `{"list":${text}}`).list;
       return splitWords(text).map((word) => valueOf(path, type.of, word));
     case "either":
       return eitherOf(path, type.of, text);
