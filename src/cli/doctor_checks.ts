@@ -5,6 +5,8 @@ import { humanBytes } from "../model/size.ts";
 import { onlyGiven } from "../model/merge_patch.ts";
 import { shellWord } from "../model/shell_line.ts";
 import { dirname } from "@std/path";
+import { isolationProblem } from "../platform/launch/isolation.ts";
+import { isLinux } from "../platform/os.ts";
 import { controllersOf } from "../platform/scan/cgroup.ts";
 import { readDaemonRecord, STATE_FORMAT } from "../platform/daemon_record.ts";
 import { diskOf, type DiskSpace } from "../platform/host.ts";
@@ -236,7 +238,16 @@ export function checkLimits(home: string): Finding[] {
     ...inotify("watches", FEW.watches, 524_288),
     ...inotify("instances", FEW.watchers, 1024),
     ...checkGroups(who),
+    ...checkIsolation(),
   ];
+}
+
+/** Reports the isolation that apps can have. */
+function checkIsolation(): Finding[] {
+  if (!isLinux) return [];
+  const all = { noNewPrivs: true, privateTmp: true, readOnly: true, writable: [] };
+  const problem = isolationProblem(all);
+  return [ok("isolation", problem ?? "apps can have no_new_privs, private_tmp and read_only")];
 }
 
 /** Reports the cgroup limits that apps can have. */
