@@ -86,6 +86,9 @@ export class NotifyMonitor implements Monitor {
     const intervalMs = this.#intervalMs;
     if (this.#over.signal.aborted || intervalMs === 0 || this.#notices.now.isStopping) return;
     const left = intervalMs - (clock.steady() - this.#aliveAt);
+    if (left <= 0 && !this.#notices.isRead()) {
+      return this.#process.note("its NOTIFY_SOCKET is not read any more: its watchdog is off");
+    }
     if (left <= 0) return this.#hung(`no WATCHDOG=1 for ${formatDuration(intervalMs)}`);
     this.#cancelTimer = clock.after(left, () => {
       // This daemon may have been too busy, or suspended, to take note of the last sign.

@@ -81,6 +81,14 @@ Deno.test("an app that misses its watchdog is ended by SIGABRT, and its policy d
   }
 });
 
+Deno.test("no watchdog expires once nobody reads the socket: the app cannot be heard", async () => {
+  await using lone = await running({ watchdog: "10s" });
+  lone.world.notices(lone.process.snapshot.run!)!.hasReader = false;
+  lone.world.clock.advance(60_000);
+  assertEquals([lone.state, lone.world.clock.pending], ["running", 0]);
+  assertEquals(lone.notes, ["its NOTIFY_SOCKET is not read any more: its watchdog is off"]);
+});
+
 Deno.test("the watchdog begins with readiness, and its interval is the app's to change", async () => {
   await using lone = new LoneProcess({ watchdog: "10s", wait_ready: true, listen_timeout: "1h" });
   lone.process.start().catch(() => {});

@@ -85,6 +85,13 @@ export class FakeNotices implements NoticeSource {
     return () => this.#listeners.delete(act);
   }
 
+  /** Whether its socket has a reader. */
+  hasReader = true;
+
+  isRead(): boolean {
+    return this.hasReader;
+  }
+
   look(): void {
     const lines = this.unread;
     this.unread = "";

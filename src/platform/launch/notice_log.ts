@@ -23,6 +23,8 @@ export interface NoticeSource {
   listen(act: Listener): () => void;
   /** Reads what has come in just now. */
   look(): void;
+  /** Whether somebody still reads the socket. The wrapper ends its reader with the app. */
+  isRead(): boolean;
 }
 
 /** Size at which the file is emptied. */
@@ -61,6 +63,11 @@ export class NoticeLog implements NoticeSource {
   look(): void {
     // Without descriptors, say. The next message is another occasion.
     ifPossible(() => this.#read());
+  }
+
+  isRead(): boolean {
+    // If it is too busy to take a message, it is there.
+    return ifPossible(() => notifyService(this.#socket, "\n")) !== "nobody listens";
   }
 
   close(): void {
