@@ -20,15 +20,20 @@ const PATIENCE_MS = 30_000;
 /** How often a request whose answer does not change is looked after. */
 const ONCE_MS = 5000;
 
+/** Least time between requests for changes: a crash loop has many of them in a second. */
+const LEAST_MS = 1000;
+
 /**
- * Polls every `ms` milliseconds (`Infinity`: once) while visible, and at once if `key` changes or a
+ * Polls every `ms` milliseconds (`Infinity`: once) while visible, soon if `key` changes, and at once if a
  * lost connection is back.
  */
 export function usePolled<T>(path: string, ms: number, key: unknown = ""): Polled<T> {
   const data = useSignal<T | undefined>(undefined);
   const error = useSignal("");
   const asking = useRef<Asking | undefined>(undefined);
+  const askedAt = useRef(-Infinity);
   const begin = async () => {
+    askedAt.current = performance.now();
     const mine: Asking = asking.current = {
       abort: new AbortController(),
       since: Date.now(),
@@ -76,7 +81,10 @@ export function usePolled<T>(path: string, ms: number, key: unknown = ""): Polle
   useEffect(() => {
     if (known.current === key) return;
     known.current = key;
-    if (!isLost) void reload();
+    if (isLost) return;
+    const wait = Math.max(0, askedAt.current + LEAST_MS - performance.now());
+    const timer = setTimeout(() => void reload(), wait);
+    return () => clearTimeout(timer);
   }, [key, isLost]);
   return { data, error, reload };
 }

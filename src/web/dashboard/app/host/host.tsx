@@ -4,6 +4,7 @@ import { run } from "../process/actions.ts";
 import { confirmed } from "../shell/notices.ts";
 import { useEvents, useSeries } from "../data/past.ts";
 import { usePolled } from "../data/polled.ts";
+import { BASE } from "../data/tab_key.ts";
 import {
   clock,
   mayAdminister,
@@ -152,7 +153,7 @@ function FactPanel({ title, facts }: { title: string; facts: readonly [string, s
 }
 
 function Snippets({ home }: { home: string }) {
-  const origin = new URL(".", location.href).href.slice(0, -1);
+  const origin = `${location.origin}${BASE.slice(0, -1)}`;
   const token = `Authorization: Bearer $(cat ${home}/token)`;
   const snippets: readonly (readonly [string, string, string?])[] = [
     ["REST", `curl -H "${token}" ${origin}/api/v1/processes`],

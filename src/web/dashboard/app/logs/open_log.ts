@@ -165,7 +165,8 @@ export class OpenLog {
   }
 
   #show(lines: readonly Omit<LogRow, "seq">[]): void {
-    if (lines.length === 0) return;
+    // After it is closed, the view belongs to another one.
+    if (lines.length === 0 || this.#abort.signal.aborted) return;
     this.#sink.add(lines);
     if (Object.keys(this.#sink.lost).length > 0) this.hasOlder.value = true;
   }
