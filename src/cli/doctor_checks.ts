@@ -6,7 +6,6 @@ import { onlyGiven } from "../model/merge_patch.ts";
 import { shellWord } from "../model/shell_line.ts";
 import { dirname } from "@std/path";
 import { isolationProblem } from "../platform/launch/isolation.ts";
-import { isLinux } from "../platform/os.ts";
 import { controllersOf } from "../platform/scan/cgroup.ts";
 import { readDaemonRecord, STATE_FORMAT } from "../platform/daemon_record.ts";
 import { diskOf, type DiskSpace } from "../platform/host.ts";
@@ -244,7 +243,6 @@ export function checkLimits(home: string): Finding[] {
 
 /** Reports the isolation that apps can have. */
 function checkIsolation(): Finding[] {
-  if (!isLinux) return [];
   const all = { noNewPrivs: true, privateTmp: true, readOnly: true, writable: [] };
   const problem = isolationProblem(all);
   return [ok("isolation", problem ?? "apps can have no_new_privs, private_tmp and read_only")];
