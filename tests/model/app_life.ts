@@ -121,7 +121,12 @@ export class Life {
     for (const release of app.history) {
       if (before.history.includes(release)) continue;
       this.onReleased(release);
-      if (release.result === "done") { for (const one of this.instances) one.isHeld = false; }
+      if (release.result !== "done") continue;
+      for (const one of this.instances) {
+        one.isHeld = false;
+        // One that was added meanwhile, and has done its work.
+        if (one.state === "ended" && one.generation === release.generation) one.rest ??= "may";
+      }
     }
     return steps.length > 0 || before !== app;
   }
