@@ -6,6 +6,8 @@ import { startProblems } from "../manager/check_config.ts";
 import { messageOf, ProcsupError } from "../model/errors.ts";
 import { lowered } from "../model/plain_text.ts";
 import { pathsIn } from "../platform/files/paths.ts";
+import { systemName } from "../platform/os.ts";
+import { sharedCheckProblem } from "../process/launch_setup.ts";
 import { readTls } from "./tls_files.ts";
 
 export interface FileFindings {
@@ -18,7 +20,11 @@ export interface FileFindings {
 type Checked = Pick<LoadedConfig, "files" | "processes" | "settings">;
 
 /** Checks processes of files, and the settings. `home` is that of the daemon which would start them. */
-export async function findingsIn(loaded: Checked, home: string): Promise<FileFindings> {
+export async function findingsIn(
+  loaded: Checked,
+  home: string,
+  system: string = systemName(),
+): Promise<FileFindings> {
   const world = { inherited: Deno.env.toObject(), apps: pathsIn(home).apps };
   const found = loaded.processes.flatMap((process, index) => {
     const others = loaded.processes.slice(0, index).map(({ config }) => config);
@@ -36,6 +42,13 @@ export async function findingsIn(loaded: Checked, home: string): Promise<FileFin
     warnings: [
       ...found.filter(({ ofSupervisor }) => ofSupervisor).map(({ problem }) => problem),
       ...settings.warnings,
+      ...loaded.processes.flatMap((process) => {
+        const problem = sharedCheckProblem(process.config, system);
+        if (problem === undefined) return [];
+        const hint = "Use type: command, or give each instance a port of its own by increment_env";
+        const error = new ProcsupError("invalid_config", problem, { hint });
+        return placed(process, error, loaded.files[0]!);
+      }),
     ],
   };
 }

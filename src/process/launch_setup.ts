@@ -98,6 +98,28 @@ export function sharedSockets(
   return { owner: name, addresses: parseSockets(sockets) };
 }
 
+/**
+ * Why the health check of several instances on one shared socket proves nothing: only Linux tells
+ * which of them answers. Undefined if it does.
+ */
+export function sharedCheckProblem(
+  config: Pick<ProcessConfig, "name" | "sockets" | "healthCheck" | "instances" | "overlap">,
+  system: string,
+): string | undefined {
+  const { healthCheck, instances, overlap } = config;
+  const target = healthCheck?.url ?? healthCheck?.tcpEndpoint;
+  if (system === "linux" || target === undefined || (instances === 1 && !overlap)) return undefined;
+  const port = portOf(target);
+  if (!sharedSockets(config)?.addresses.some((address) => address.port === port)) return undefined;
+  return `another run may answer the health check on port ${port}: only Linux tells which one does`;
+}
+
+function portOf(target: string): number {
+  if (!target.includes("://")) return Number(target.slice(target.lastIndexOf(":") + 1));
+  const { port, protocol } = new URL(target);
+  return port === "" ? (protocol === "https:" ? 443 : 80) : Number(port);
+}
+
 /** Whether the app itself reports readiness, in the file that `PROCSUP_READY_FILE` names. */
 export function saysReady(config: ReadyConfig): boolean {
   return wantsReadiness(config) && config.readyLog === undefined &&

@@ -2,9 +2,11 @@
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { type HealthRecord, UNKNOWN_HEALTH } from "../../src/model/health.ts";
+import { parseConfig } from "../../src/model/config_schema.ts";
 import type { HealthCheckConfig } from "../../src/model/process_config.ts";
 import { systemClock } from "../../src/platform/clock.ts";
 import { HealthMonitor } from "../../src/process/health_monitor.ts";
+import { sharedCheckProblem } from "../../src/process/launch_setup.ts";
 import { proof } from "../../src/process/proof.ts";
 import type { RunView } from "../../src/process/run_view.ts";
 import { connectToRun } from "../../src/platform/launch/run_connection.ts";
@@ -456,4 +458,28 @@ Deno.test("a run is not proven while a check is in progress, which may fail", as
   await failed;
   record = UNKNOWN_HEALTH;
   assertEquals(await proven, "not healthy for 100ms within 1s: no answer");
+});
+
+Deno.test("sharedCheckProblem() names a check of a shared socket where only Linux tells who answers", () => {
+  const app = (keys: Record<string, unknown>) =>
+    parseConfig({
+      ...{ name: "web", entrypoint: "/bin/true", cwd: "/", sockets: ["127.0.0.1:8080"] },
+      ...{ instances: 2, health_check: { type: "http", url: "http://localhost:8080/" }, ...keys },
+    });
+  const tcp = { type: "tcp", tcp_endpoint: "[::1]:8080" };
+  const onMac = (keys: Record<string, unknown>) => sharedCheckProblem(app(keys), "macos");
+  assertMatch(onMac({})!, /port 8080: only Linux/);
+  assertMatch(onMac({ health_check: tcp })!, /port 8080/);
+  assertMatch(onMac({ instances: 1, overlap: true })!, /port 8080/);
+  const other = { type: "http", url: "https://localhost/" };
+  const fine = [
+    { instances: 1 },
+    { sockets: [] },
+    { health_check: other },
+    { health_check: { type: "command", command: "true" } },
+  ];
+  assertEquals(
+    [sharedCheckProblem(app({}), "linux"), ...fine.map(onMac)],
+    Array(5).fill(undefined),
+  );
 });
