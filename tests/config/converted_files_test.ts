@@ -268,6 +268,15 @@ CPUWeight=50
   assertEquals([noNewPrivs, privateTmp, readOnly], [true, true, true]);
   assertEquals(writable, ["/srv/a", "/srv/b"]);
   assertEquals(limits, { memoryHighBytes: 500 * 1024 ** 2, cpuWeight: 50 });
+  const notifying = `[Service]
+Type=notify-reload
+NotifyAccess=all
+WatchdogSec=1min
+ExecStart=/usr/bin/app
+`;
+  const told = (await loadedFrom("told.service", notifying)).get("told")!;
+  assertEquals([told.notify, told.waitReady, told.watchdogMs], [true, true, 60_000]);
+  assertEquals(told.reloadSignal, "SIGHUP");
   const forking = made({ "a.service": "[Service]\nType=forking\nExecStart=/bin/a\n" });
   await assertRejects(() => forking, ProcsupError, "Type=forking");
 });

@@ -1,4 +1,4 @@
-import { assertEquals, assertStringIncludes } from "@std/assert";
+import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { parseSchedule } from "../../src/model/cron.ts";
 import { isUnitOf } from "../../src/export/backends/systemd.ts";
 import { calendarEvents, cronJobSchedule, nomadSchedule } from "../../src/export/calendar.ts";
@@ -235,4 +235,15 @@ Deno.test("a schedule of several copies has a timer for each", async () => {
     await said("verify", "--man=no", ...units.map((unit) => `${folder.path}/${unit}`)),
     "",
   );
+});
+
+Deno.test("an app that reports by sd_notify does so to systemd", async () => {
+  const apps = ["notify: true, wait_ready: true", "watchdog: 30s", "wait_ready: true"]
+    .map((keys, at) => `a${at}: { entrypoint: /bin/a, ${keys} }`).join(", ");
+  const { files } = await exportText(`processes: { ${apps} }`, "systemd");
+  const of = (name: string) => files.find(({ path }) => path.includes(name))!.text;
+  assertMatch(of("a0"), /^Type=notify$/m);
+  assertMatch(of("a0"), /^NotifyAccess=all$/m);
+  assertMatch(of("a1"), /^Type=exec\nNotifyAccess=all\nWatchdogSec=30s$/m);
+  assertMatch(of("a2"), /^Type=exec$(?![^]*NotifyAccess)/m);
 });
