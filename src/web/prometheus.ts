@@ -88,11 +88,16 @@ export async function readMetrics(backend: Backend): Promise<Metric[]> {
   const schedules = await backend.dispatch("cron_list", undefined) as CronJson[];
   return [
     ...metricsOf("process", OF_PROCESS, processes, labelsOf),
-    ...metricsOf("process", [[
-      "cpu_seconds_total",
-      "CPU time of its whole tree in this run, with that of children that have ended",
-      ({ id }) => cpu.get(id),
-    ]], processes, labelsOf),
+    ...metricsOf(
+      "process",
+      [[
+        "cpu_seconds_total",
+        "CPU time of its whole tree in this run, with that of children that have ended",
+        ({ id }) => cpu.get(id),
+      ]],
+      processes,
+      labelsOf,
+    ),
     metric(
       "procsup_processes",
       "Processes in each state",

@@ -29,8 +29,7 @@ export const CONFIG_HANDLERS: Handlers<"start_all" | "config_reload" | "config_d
     return { ...answer(outcomes, errors, plan), settings, ...fromShell(context, plan, shell_env) };
   },
   async config_reload(context, request) {
-    const { config_path, content, dry_run, prune, start, shell_env, update_env, ...rest } =
-      request;
+    const { config_path, content, dry_run, prune, start, shell_env, update_env, ...rest } = request;
     if (content !== undefined && config_path !== undefined) {
       throw new ProcsupError("bad_request", 'Give either "config_path" or "content", not both');
     }

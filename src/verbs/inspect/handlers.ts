@@ -101,7 +101,10 @@ export const INSPECT_HANDLERS: Handlers<keyof typeof INSPECT_VERBS> = {
     for (const name of names) {
       try {
         const found = await history.points(name, range);
-        series.push({ name: name === HOST ? null : name, points: found.map((point) => pointJson(point, fields)) });
+        series.push({
+          name: name === HOST ? null : name,
+          points: found.map((point) => pointJson(point, fields)),
+        });
       } catch (error) {
         // A file of a newer version must not hide the others.
         if (!(error instanceof ProcsupError)) throw error;

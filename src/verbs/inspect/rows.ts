@@ -114,7 +114,10 @@ const figure = z.nullable(z.number());
 
 /** The figures of a step. */
 const FIGURES = {
-  cpu_percent: about(z.optional(figure.clone()), "Mean percent of one core; for the host, of all cores"),
+  cpu_percent: about(
+    z.optional(figure.clone()),
+    "Mean percent of one core; for the host, of all cores",
+  ),
   cpu_percent_max: about(z.optional(figure.clone()), "Highest"),
   memory_bytes: about(
     z.optional(figure.clone()),
