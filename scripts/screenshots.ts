@@ -92,6 +92,7 @@ try {
   await page.locator('[data-row="checkout"]').getByText("crashed").waitFor();
   await sleep(10_000);
   await page.screenshot({ path: `${FOLDER}/screenshot.png` });
+  await page.setViewportSize({ width: 1280, height: 1060 });
   await show("#/processes/checkout?range=1h");
   await page.locator("figure").filter({ hasText: "Memory" }).locator(".mark.is-failure").waitFor({
     state: "attached",

@@ -47,7 +47,7 @@ const MEASURED = { kind: "figure", isFigure: true, isChart: true, isOfHour: true
 
 const COLUMNS: Readonly<Record<Key, Omit<Column, "key">>> = {
   state: {
-    ...{ text: "State", kind: "state", px: 160, sort: "state" },
+    ...{ text: "State", kind: "state", px: 170, sort: "state" },
     Cell: ({ process }) => (
       <>
         <StateBadge state={conditionOf(process)} />
@@ -61,13 +61,13 @@ const COLUMNS: Readonly<Record<Key, Omit<Column, "key">>> = {
     },
   },
   cpu: {
-    ...{ ...MEASURED, text: "CPU", px: 144, sort: "cpu" },
+    ...{ ...MEASURED, text: "CPU", px: 140, sort: "cpu" },
     Cell: ({ process }) =>
       isUp(process) && <Measure name={process.name} of="cpu" now={process.cpu_percent} />,
     total: (members) => percent(total(members, ({ cpu_percent }) => cpu_percent)),
   },
   memory: {
-    ...{ ...MEASURED, text: "Memory", px: 148, sort: "memory" },
+    ...{ ...MEASURED, text: "Memory", px: 146, sort: "memory" },
     Cell: ({ process }) =>
       isUp(process) && <Measure name={process.name} of="memory" now={process.memory_bytes} />,
     total: (members) => bytes(total(members, ({ memory_bytes }) => memory_bytes)),
@@ -84,7 +84,7 @@ const COLUMNS: Readonly<Record<Key, Omit<Column, "key">>> = {
     sort: "ports",
     Cell: ({ process }) => <Ports id={process.id} />,
   },
-  uptime: { text: "Up", kind: "number", px: 66, sort: "uptime", Cell: Uptime },
+  uptime: { text: "Up", kind: "number", px: 76, sort: "uptime", Cell: Uptime },
   restarts: {
     ...{ text: "Restarts", kind: "number restarts", px: 74, sort: "restarts", isFigure: true },
     Cell: ({ process: { restarts } }) => <span class={restarts > 0 ? "some" : ""}>{restarts}</span>,

@@ -17,7 +17,7 @@ import type { Group, Order, Row } from "./table_layout.ts";
 const ROW_PX = { line: 26, stacked: 60 };
 /** Up to this width a row takes two lines; up to the others it has fewer buttons, no small charts. */
 const WIDTHS = { stacked: 576, fewButtons: 770, noCharts: 1000 };
-const [TICK_PX, NAME_PX, CHART_PX] = [34, 140, 62];
+const [TICK_PX, NAME_PX, CHART_PX] = [34, 126, 62];
 const ACTIONS_PX = { all: 124, few: 40 };
 /** Rows whose past is requested together: scrolling a little requests nothing. */
 const BLOCK = 50;
