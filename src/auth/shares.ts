@@ -48,7 +48,7 @@ export class Shares {
 const MAX_WAITING = 256;
 
 /** Lets a few works of tokens run at once; more wait, in order. Those of the owner do not wait. */
-export class Turns {
+export class FairTurns {
   readonly #running: Shares;
   #waiting: { readonly account: string; readonly begin: () => void }[] = [];
 

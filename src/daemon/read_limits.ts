@@ -4,7 +4,7 @@
  */
 
 import type { Principal } from "../auth/gatekeeper.ts";
-import { type Most, Shares, Turns } from "../auth/shares.ts";
+import { type Most, Shares, FairTurns } from "../auth/shares.ts";
 import type { FeedLimits } from "../logs/read/log_feed.ts";
 import { ProcsupError } from "../model/errors.ts";
 import { endedBy } from "../protocol/shutdown_notice.ts";
@@ -19,9 +19,9 @@ const AT_WORK: Omit<Most, "owner"> = { token: 2, tokens: 4 };
 export class ReadLimits {
   readonly #streams = new Shares(STREAMS);
   readonly #followed = new Shares(FOLLOWED);
-  readonly #turns = new Turns(AT_WORK);
+  readonly #turns = new FairTurns(AT_WORK);
 
-  /** Does what reads much when it is the sender's turn. Throws like `Turns.run()`. */
+  /** Does what reads much when it is the sender's turn. Throws like `FairTurns.run()`. */
   async turn<T>(by: Account, work: () => T | Promise<T>): Promise<T> {
     return await this.#turns.run(by?.account ?? "", work);
   }

@@ -5,7 +5,7 @@ import { ifPossible, ProcsupError } from "../model/errors.ts";
 import { instanceNames } from "../model/name.ts";
 import { AT_REST } from "../model/transition_steps.ts";
 import { type App, finalResult, newApp, type Release, reportOf } from "../model/app.ts";
-import { endCauseOf, publishedChanges } from "../model/transition.ts";
+import { endCauseOf, publishedChanges } from "../model/published_changes.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
 import { type Input, NEW, type PendingRequest, type Snapshot } from "../model/process_state.ts";
 import { refuseNeverMet, startWaves } from "../model/start_order.ts";

@@ -1,5 +1,5 @@
 /**
- * The life of one process, as a table, and the events that its changes publish.
+ * The life of one process, as a table.
  *
  * `desired`, what the user wants, is separate from `state`, and only a user changes it. A later
  * request overrides an earlier one, so a stop beats a pending restart without a flag. Every input
@@ -17,7 +17,7 @@
  *               or nobody has connected to it yet
  */
 
-import type { ChangeType, EndCause, ProcessState } from "./process_info.ts";
+import type { ProcessState } from "./process_info.ts";
 import type { HookName } from "./process_config.ts";
 import type {
   Effect,
@@ -45,7 +45,6 @@ import {
   exited,
   freshStart,
   hookEffects,
-  isSuccess,
   launch,
   leftBy,
   orphanCleanup,
@@ -453,55 +452,4 @@ export function hookWithin(effect: Effect): HookName | undefined {
     default:
       return undefined;
   }
-}
-
-/** The events of a change from one snapshot to another, in order. */
-export function publishedChanges(
-  before: Snapshot,
-  now: Snapshot,
-  input: Input,
-  policy: Pick<Policy, "successExitCodes">,
-): readonly ChangeType[] {
-  const crash: ChangeType[] = crashedOnTheWay(before, now, input, policy) ? ["crashed"] : [];
-  if (input.type === "recovered" && now.run !== null) return [...crash, "adopted"];
-  if (!entered(before, now)) return crash;
-  const isRestart = now.state === "running" && now.launchedBy === "automatic";
-  return [...crash, isRestart ? "restarted" : now.state];
-}
-
-/** Why the last run ended, if an event of the change from one snapshot to another tells its end. */
-export function endCauseOf(
-  type: ChangeType,
-  before: Snapshot,
-  now: Snapshot,
-  input: Input,
-  policy: Pick<Policy, "successExitCodes">,
-): EndCause | undefined {
-  if (type === "running" || type === "restarted") return before.endCause ?? undefined;
-  const isEnd = type === "crashed" || type === "errored" || type === "stopped";
-  if (!isEnd || before.run === null || now.run !== null) return undefined;
-  if (before.endCause !== null) return before.endCause;
-  const ended = input.type === "exited" || input.type === "recovered";
-  if (ended && isSuccess(now.lastExit, policy)) return "exit";
-  return ended && now.lastExit?.oom ? "oom" : "crash";
-}
-
-/** Whether the process crashed and waits for a restart, without a rest in state `crashed`. */
-function crashedOnTheWay(
-  before: Snapshot,
-  now: Snapshot,
-  input: Input,
-  policy: Pick<Policy, "successExitCodes">,
-): boolean {
-  if (now.state !== "waiting" || now.awaiting !== "delay" || before.state === "waiting") {
-    return false;
-  }
-  const ended = input.type === "exited" || input.type === "recovered";
-  return !(ended && isSuccess(now.lastExit, policy));
-}
-
-/** Whether it reached a new state. `running` counts from when the pid is known, shortly after. */
-function entered(before: Snapshot, now: Snapshot): boolean {
-  const known = (snapshot: Snapshot) => snapshot.state !== "running" || snapshot.pid > 0;
-  return known(now) && !(known(before) && before.state === now.state);
 }

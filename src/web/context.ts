@@ -4,7 +4,7 @@ import type { Context, Hono, MiddlewareHandler } from "hono";
 import { ProcsupError } from "../model/errors.ts";
 import type { Backend, CachedList } from "./backend.ts";
 import { claim } from "./connections.ts";
-import { Turns } from "../auth/shares.ts";
+import { FairTurns } from "../auth/shares.ts";
 import { type Gatekeeper, type Principal, unauthorized } from "../auth/gatekeeper.ts";
 import { replyError } from "./reply.ts";
 import type { Role } from "../verbs/verb.ts";
@@ -115,7 +115,7 @@ const MAX_BODY_BYTES = 1024 * 1024;
 /** Before the sender is known, only a sign-in has a body. */
 const MAX_UNKNOWN_BODY_BYTES = 4096;
 /** Bodies that tokens send at once: a slow one takes its memory for seconds. */
-const arriving = new Turns({ token: 8, tokens: 32 });
+const arriving = new FairTurns({ token: 8, tokens: 32 });
 
 /**
  * The body; `{}` if it is empty and not `wanted`. Throws `not_json` for another content type, since

@@ -1,7 +1,7 @@
 /** What each account may read at once. */
 
 import { assertEquals, assertRejects, assertThrows } from "@std/assert";
-import { Turns } from "../../src/auth/shares.ts";
+import { FairTurns } from "../../src/auth/shares.ts";
 import { ReadLimits } from "../../src/daemon/read_limits.ts";
 import { ProcsupError } from "../../src/model/errors.ts";
 
@@ -42,8 +42,8 @@ Deno.test("ReadLimits.feed() counts followed logs for their account", () => {
   token.claim(1);
 });
 
-Deno.test("Turns does a few works of tokens at once, and those of the owner without a turn", async () => {
-  const turns = new Turns({ token: 2, tokens: 3 });
+Deno.test("FairTurns does a few works of tokens at once, and those of the owner without a turn", async () => {
+  const turns = new FairTurns({ token: 2, tokens: 3 });
   const begun: string[] = [];
   const ends: (() => void)[] = [];
   const work = (account: string, name: string) =>
@@ -68,8 +68,8 @@ Deno.test("Turns does a few works of tokens at once, and those of the owner with
   assertEquals((await Promise.all(all)).join(""), "1234567");
 });
 
-Deno.test("Turns refuses a token that asks without an end, and serves it again afterwards", async () => {
-  const turns = new Turns({ token: 1, tokens: 4 });
+Deno.test("FairTurns refuses a token that asks without an end, and serves it again afterwards", async () => {
+  const turns = new FairTurns({ token: 1, tokens: 4 });
   const gate = Promise.withResolvers<void>();
   const all = Array.from({ length: 257 }, () => turns.run("ci", () => gate.promise));
   await assertRejects(

@@ -2,7 +2,8 @@
 
 import { assertEquals } from "@std/assert";
 import { type Input, NEW, type Snapshot } from "../../src/model/process_state.ts";
-import { endCauseOf, publishedChanges, transition } from "../../src/model/transition.ts";
+import { endCauseOf, publishedChanges } from "../../src/model/published_changes.ts";
+import { transition } from "../../src/model/transition.ts";
 import type { Policy } from "../../src/model/transition_steps.ts";
 import * as life from "./life.ts";
 
