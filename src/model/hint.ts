@@ -18,6 +18,7 @@ export interface HintCommand {
 export interface Hint {
   /** Makes sense without the command. */
   readonly text?: string | undefined;
+  /** What to run. */
   readonly command?: HintCommand | undefined;
 }
 

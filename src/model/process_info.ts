@@ -67,7 +67,7 @@ export interface Exit {
   /** Set if the system could not create the process: the app never ran. */
   readonly refused?: true;
   /** Set if the kernel killed it, or a process of its control group, for lack of memory. */
-  readonly oom?: true;
+  readonly oom?: true | undefined;
 }
 
 /** An end that was JSON, where the time is text. */

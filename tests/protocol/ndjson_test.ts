@@ -26,7 +26,7 @@ Deno.test("ndjson() joins lines across chunks", async () => {
 
 Deno.test("ndjson() reports that the daemon is gone when the stream breaks", async () => {
   const broken = ndjson(streamOf(new TextEncoder().encode("1\n"), new TypeError("body")), false);
-  assertEquals((await broken.next()).value, { value: 1, line: "1" });
+  assertEquals((await broken.next()).value, { value: 1, line: "1", isLast: true });
   const error = await assertRejects(() => broken.next(), ProcsupError);
   assertEquals((error as unknown as ProcsupError).code, "closed");
   const ended = ndjson(streamOf(), true);

@@ -2,7 +2,7 @@
 
 import { ifPossible } from "../../model/errors.ts";
 import { readFileIfAny } from "../files/atomic_file.ts";
-import { mayCallC, openLibc } from "../libc.ts";
+import { mayCallC, openLibrary } from "../libc.ts";
 import { isLinux } from "../os.ts";
 
 const CALLS = {
@@ -18,7 +18,10 @@ const LOG_BYTES = 256 * 1024;
 function kernelLog(): string {
   if (!isLinux || !mayCallC()) return "";
   const bytes = new Uint8Array(LOG_BYTES);
-  const length = openLibc(CALLS).klogctl(SYSLOG_ACTION_READ_ALL, bytes, LOG_BYTES);
+  // Closed again: a test of a library's user would find it left open after a SIGKILL.
+  const libc = openLibrary(CALLS);
+  const length = libc.symbols.klogctl(SYSLOG_ACTION_READ_ALL, bytes, LOG_BYTES);
+  libc.close();
   return new TextDecoder().decode(bytes.subarray(0, Math.max(0, length)));
 }
 
