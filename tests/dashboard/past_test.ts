@@ -168,6 +168,22 @@ browserTest(
     await page.getByRole("button", { name: "Follow (f)" }).click();
     await page.getByRole("button", { name: "Follow (f)", pressed: true }).waitFor();
 
+    // Columns are chosen, and kept in the browser; an error of the log is counted.
+    await dashboard.go("#/processes");
+    await page.getByLabel("Columns", { exact: true }).click();
+    await page.getByRole("button", { name: "Errors, 15m" }).click();
+    await page.reload();
+    await bringAxe(page);
+    const errors = page.locator('[data-row="api"]').getByRole("link", { name: "1", exact: true });
+    await errors.waitFor();
+    // Two of them are compared on one scale.
+    for (const name of ["pair:0", "pair:1"]) await page.getByLabel(`Select ${name}`).check();
+    await page.getByRole("link", { name: "Compare" }).click();
+    const memory = page.locator("figure").filter({ hasText: "Memory" });
+    await memory.getByText(/^pair:0 \d/).waitFor();
+    await memory.getByText(/^pair:1 \d/).waitFor();
+    assertEquals(await memory.locator(".line").count(), 2);
+
     // An app with two instances counts as one.
     await dashboard.go("#/processes/pair");
     await page.getByText("2 of 2").waitFor();
