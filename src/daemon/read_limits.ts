@@ -4,7 +4,7 @@
  */
 
 import type { Principal } from "../auth/gatekeeper.ts";
-import { type Most, Shares, FairTurns } from "../auth/shares.ts";
+import { FairTurns, type Most, Shares } from "../auth/shares.ts";
 import type { FeedLimits } from "../logs/read/log_feed.ts";
 import { ProcsupError } from "../model/errors.ts";
 import { endedBy } from "../protocol/shutdown_notice.ts";

@@ -19,7 +19,13 @@ import type { RunFiles } from "./run_files.ts";
 import { isOutOfMemory } from "../scan/out_of_memory.ts";
 import { markLine } from "./run_mark.ts";
 import { localSignal } from "../scan/signals.ts";
-import { hasClient, LISTEN_PID_LINE, type SharedSockets, socketEnv, SocketPool } from "../sockets/sockets.ts";
+import {
+  hasClient,
+  LISTEN_PID_LINE,
+  type SharedSockets,
+  socketEnv,
+  SocketPool,
+} from "../sockets/sockets.ts";
 import { nodePreload, nodePreloadEnv, type PreloadVariable } from "../sockets/sockets_node.ts";
 import { type AppStdin, openTerminal } from "./app_input.ts";
 import { closeNotifySocket, openNotifySocket } from "./notify_socket.ts";
