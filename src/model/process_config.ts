@@ -38,7 +38,7 @@ export interface ProcessConfig {
   readonly instances: number;
   /** Listening sockets, host:port, that every instance inherits from descriptor 3 on. */
   readonly sockets: readonly string[];
-  /** Start when the first client connects to one of its sockets. Until then procsup holds the sockets. The client waits and is served. */
+  /** Start when the first client connects to one of its sockets. Until then the daemon holds the sockets. The client waits and is served. */
   readonly startOn?: "connection";
   /** With start_on: stop when no client has been connected for this time. The next connection starts it again. */
   readonly idleTimeoutMs?: number;

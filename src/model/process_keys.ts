@@ -574,7 +574,7 @@ export const PROCESS_KEYS: KeyTable = {
       type: "choice",
       choices: ["connection"],
       help: "Start when the first client connects to one of its sockets",
-      note: "Until then procsup holds the sockets. The client waits and is served.",
+      note: "Until then the daemon holds the sockets. The client waits and is served.",
       flag: {},
     },
     idle_timeout: {
