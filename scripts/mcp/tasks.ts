@@ -52,7 +52,7 @@ export const TASKS: readonly Task[] = [
     async run(agent) {
       const { processes } = await agent.use("list_apps");
       const [{ name: target }] = processes.filter(({ state }: App) => state !== "running");
-      const { apps: [why] } = await agent.use("why_app", { target });
+      const { processes: [why] } = await agent.use("get_status", { target });
       assertMatch(JSON.stringify(why), /PORT is not set/);
       await agent.use("update_app", { target, config: { env: { PORT: "8080" } } });
       await agent.use("restart_app", { target });

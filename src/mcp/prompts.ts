@@ -28,8 +28,7 @@ const PROMPTS: readonly Prompt[] = [
     goal: ({ target }: { target: string }) =>
       `Find out why the app ${JSON.stringify(target)} does not work as it should, and fix it.`,
     steps: [
-      ["Read its state, reasons and configuration with get_status."],
-      ["Read its reasons and last output with why_app.", "why_app"],
+      ["Read its state, reasons, last output and configuration with get_status."],
       ["Read what happened before with get_events, since 24h.", "get_events"],
       [
         "Look for errors with search_logs: level error, since 24h, group_similar true.",

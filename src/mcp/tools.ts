@@ -111,23 +111,13 @@ const SPECIAL: { readonly [N in VerbName]?: ToolRun } = {
       const answers = await forEach(target, use, "why");
       return {
         data: {
-          processes: answers.map(({ process, hints: _, ...why }) => ({
+          processes: answers.map(({ process, hints, ...why }) => ({
             ...answers.length === 1 ? process : withoutDefaults(process),
             ...why,
+            hints: hints.map((hint) => inTools(hint, use.granted)),
           })),
         },
       };
-    },
-  },
-  why: {
-    output: z.object({ apps: z.array(z.unknown()) }),
-    run: async ({ target }: { target: string }, use) => {
-      const answers = await forEach(target, use, "why");
-      const apps = answers.map(({ process: { name, state }, hints, ...why }) => ({
-        ...{ name, state, ...why },
-        hints: hints.map((hint) => inTools(hint, use.granted)),
-      }));
-      return { data: { apps } };
     },
   },
   releases: {
@@ -182,6 +172,16 @@ const SPECIAL: { readonly [N in VerbName]?: ToolRun } = {
       return { data: { process: withoutDefaults(process), ...data }, failed };
     },
   },
+  reload: {
+    output: z.extend(bulkResult, { rolled_back: z.optional(z.boolean()) }),
+    run: async ({ target, batch_size }: Reload, { call, granted }) => {
+      if (batch_size !== undefined) {
+        return bulk(await call("rolling_reload", { target, batch_size }), granted);
+      }
+      const { status, results } = await call("reload", { target, wait: true });
+      return bulk({ status: statusFor(status, results), results }, granted);
+    },
+  },
   config_reload: {
     output: CONFIG_VERBS.config_reload.output,
     run: async ({ file, content, plan, ...args }: ConfigArgs, { call, granted }) => {
@@ -193,6 +193,11 @@ const SPECIAL: { readonly [N in VerbName]?: ToolRun } = {
     },
   },
 };
+
+interface Reload {
+  readonly target: string;
+  readonly batch_size?: Input<"rolling_reload">["batch_size"];
+}
 
 interface ConfigArgs extends Pick<Input<"config_reload">, "only" | "profile" | "prune"> {
   readonly file?: string;

@@ -89,11 +89,11 @@ Deno.test(
       };
       assertStringIncludes(await call("list_apps"), "app");
       await call("scale_app", { target: "app", instances: 2 });
-      for (const name of ["stop_app", "restart_app", "reload_app", "roll_app", "get_status"]) {
-        const target = name === "roll_app" ? "app" : "app:1";
-        assertStringIncludes(await call(name, { target }), "app:1");
+      for (const name of ["stop_app", "restart_app", "reload_app", "get_status"]) {
+        assertStringIncludes(await call(name, { target: "app:1" }), "app:1");
       }
-      for (const name of ["why_app", "get_logs", "get_metrics"]) {
+      assertStringIncludes(await call("reload_app", { target: "app", batch_size: 1 }), "app:1");
+      for (const name of ["get_logs", "get_metrics"]) {
         await call(name, { target: "app:1" });
       }
       for (const name of ["list_jobs", "save_state", "resurrect_processes"]) await call(name);

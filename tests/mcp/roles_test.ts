@@ -17,12 +17,12 @@ const VERSIONS = [
 ];
 
 const READS: readonly string[] = [
-  ...["list_apps", "get_status", "get_logs", "why_app", "get_events", "search_logs"],
+  ...["list_apps", "get_status", "get_logs", "get_events", "search_logs"],
   ...["list_jobs", "wait_for", "get_metrics", "list_releases", "list_alerts"],
 ];
 
 const OPERATES: readonly string[] = [
-  ...["stop_app", "restart_app", "reload_app", "save_state", "scale_app", "roll_app", "run_job"],
+  ...["stop_app", "restart_app", "reload_app", "save_state", "scale_app", "run_job"],
 ];
 
 /** In the order of `TOOL_NAMES`. */
@@ -35,7 +35,6 @@ const TOOLS_OF: Readonly<Record<Role, readonly string[]>> = {
 const ACTION_OF: Readonly<Record<string, string>> = {
   list_apps: "list",
   get_status: "why",
-  why_app: "why",
   list_releases: "releases",
   get_metrics: "metrics_history",
   get_events: "events",
@@ -45,7 +44,6 @@ const ACTION_OF: Readonly<Record<string, string>> = {
   list_jobs: "cron_list",
   run_job: "cron_run",
   scale_app: "scale",
-  roll_app: "rolling_reload",
   update_app: "reconfigure",
   apply_config: "config_reload",
   get_logs: "logs",

@@ -91,7 +91,7 @@ Deno.test("tools of one daemon", async (t) => {
     };
     const all = await texts(http);
     assertEquals([...all.keys()], ["diagnose", "deploy", "review-config"]);
-    assertStringIncludes(all.get("diagnose")!, "why_app");
+    assertStringIncludes(all.get("diagnose")!, "get_events");
     assertEquals([...(await texts(stdio)).keys()], ["diagnose", "review-config"]);
   });
 
@@ -210,7 +210,7 @@ Deno.test("tools of one daemon", async (t) => {
     const events = await use(http.client, "get_events", { target: "dies" });
     assertStringIncludes(events.notice, "untrusted");
     assertStringIncludes((await use(http.client, "list_apps")).notice, "untrusted");
-    const { apps: [why] } = await use(http.client, "why_app", { target: "dies" });
+    const { processes: [why] } = await use(http.client, "get_status", { target: "dies" });
     assertEquals([why.state, why.last_output], ["crashed", lines]);
     assertEquals(why.hints.at(-1), 'restart_app with target "dies"');
     await use(http.client, "delete_app", { target: "dies" });
@@ -279,7 +279,7 @@ Deno.test("tools of one daemon", async (t) => {
         (await use(client, "scale_app", { target: "sleep", instances: "+1" })).status,
         "scaled",
       );
-      const rolled = await use(client, "roll_app", { target: "sleep", batch_size: 2 });
+      const rolled = await use(client, "reload_app", { target: "sleep", batch_size: 2 });
       assertEquals([rolled.status, rolled.results.length], ["reloaded", 2]);
 
       const job = {
@@ -370,7 +370,7 @@ Deno.test("tools of one daemon", async (t) => {
       const tries = [
         [["--read-only"], reads],
         [["--read-only", "--toolsets", "core,jobs"], [...reads, "wait_for", "list_jobs"]],
-        [["--read-only", "--allow", "why_app,stop_app"], ["why_app"]],
+        [["--read-only", "--allow", "get_status,stop_app"], ["get_status"]],
       ] as const;
       await Promise.all(tries.map(async ([args, wanted]) => {
         assertEquals(await names([...args]), [...wanted]);

@@ -178,7 +178,7 @@ Deno.test("an agent with a limited token has no other apps", async () => {
     return (await web.ask("POST", "/mcp", message, { authorization, accept })).text;
   };
   assertStringIncludes(await tool("list_apps", {}), "cart");
-  for (const name of ["get_status", "get_logs", "why_app", "stop_app", "get_events"]) {
+  for (const name of ["get_status", "get_logs", "stop_app", "get_events"]) {
     assertStringIncludes(await tool(name, { target: HIDDEN }), "process_not_found", name);
   }
   for (const name of ["list_apps", "search_logs", "get_events"]) {

@@ -15,7 +15,7 @@ import {
 import { verb } from "../verb.ts";
 
 /** Options for replacing instances. */
-const batches = {
+export const batches = {
   batch_size: about(
     z.optional(count),
     "instances at a time: a number, or a part such as 25%; default 1",
@@ -83,15 +83,6 @@ export const APP_VERBS = {
       body: "RollingReload",
       answers: "RollingResult",
     }],
-    mcp: {
-      tool: "roll_app",
-      toolset: "deploy",
-      title: "Roll app",
-      description: "Reload the instances of an app in batches, so that it stays available. " +
-        "Stops at the first batch that fails.",
-      input: z.strictObject({ target, batch_size: batches.batch_size }),
-      destructive: true,
-    },
   }),
   reconfigure: verb({
     help: "Change the configuration; what runs is replaced only where a changed key needs it",

@@ -211,8 +211,8 @@ export const INSPECT_VERBS = {
     mcp: {
       tool: "get_status",
       title: "Get status",
-      description: "Show everything about apps: state and its reason, last check and output, " +
-        "usage, restarts, last exit, next restart, whole configuration.",
+      description: "Show everything about apps: state and why, last output, what to do next, " +
+        "usage, restarts, last exit, whole configuration.",
       input: onTarget,
       idempotent: true,
     },
@@ -241,14 +241,6 @@ export const INSPECT_VERBS = {
       hints: about(z.array(hint), "What may help"),
     }),
     rest: [{ method: "GET", path: "/processes/{id}/why", answers: "Why" }],
-    mcp: {
-      tool: "why_app",
-      toolset: "diagnose",
-      title: "Why app",
-      description: "Explain why apps are in their state, with their last output.",
-      input: onTarget,
-      idempotent: true,
-    },
   }),
   history: verb({
     help: "The last runs of the hooks and health checks of a process",

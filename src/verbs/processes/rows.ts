@@ -14,6 +14,7 @@ import {
   targets,
   wait,
 } from "../shapes.ts";
+import { batches } from "../apps/rows.ts";
 import { verb } from "../verb.ts";
 
 const stop = z.strictObject({
@@ -95,8 +96,9 @@ export const PROCESS_VERBS = {
     mcp: {
       tool: "reload_app",
       title: "Reload app",
-      description: "Reload apps gracefully: by their reload signal, by overlap, or by a restart.",
-      input: onTarget,
+      description: "Reload apps gracefully: by their reload signal, by overlap, or by a restart. " +
+        "With `batch_size` one app, which stays available; stops at the first batch that fails.",
+      input: z.strictObject({ target, batch_size: batches.batch_size }),
       destructive: true,
     },
   }),
