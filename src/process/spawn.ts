@@ -81,16 +81,8 @@ export function spawnRun(
   // Before the files are read for the app: a later change must not be missed.
   const contents = fileContents(process.config);
   const plan = launchPlan(process, world.inherited);
-  const logs = logPaths(process.config, process.instanceIndex);
-  const files = logFiles(world.apps, process.name, logs);
-  const unwritten = prepareLogFiles(
-    `${world.apps}/${process.name}`,
-    files,
-    process.config.log.mode,
-  );
+  const { logs, files, outputFrom } = preparedLogs(process, world);
   const runId = crypto.randomUUID();
-  const endOf = (log: string) => unwritten.has(log) ? 0 : logEnd(log);
-  const outputFrom = [endOf(files.stdout), endOf(files.stderr)] as const;
   const { argv, cwd, setup } = plan;
   const notify = notifySocket(process.config, world, runId, setup);
   const more = {
@@ -111,8 +103,7 @@ export function spawnRun(
   };
   const child = world.launch({
     ...{ runId, name: process.name, argv, cwd, env },
-    stdout: files.stdout,
-    stderr: logs.stderr ?? files.stderr,
+    ...{ stdout: files.stdout, stderr: logs.stderr ?? files.stderr },
     piped: usesPipes(process, argv, setup.user),
     stdin: process.config.stdin ?? world.stdin,
     tty: process.config.tty,
@@ -121,6 +112,16 @@ export function spawnRun(
   });
   const run = { ...child.run, ...more };
   return { child: { ...child, run }, run, runtime: plan.runtime, launchedAt: world.clock.steady() };
+}
+
+/** Creates the log files of a run; `outputFrom` has the sizes from which its own output begins. */
+function preparedLogs({ config, name, instanceIndex }: LaunchedRun, { apps }: World) {
+  const logs = logPaths(config, instanceIndex);
+  const files = logFiles(apps, name, logs);
+  const unwritten = prepareLogFiles(`${apps}/${name}`, files, config.log.mode);
+  const endOf = (log: string) => unwritten.has(log) ? 0 : logEnd(log);
+  const outputFrom = [endOf(files.stdout), endOf(files.stderr)] as const;
+  return { logs, files, outputFrom };
 }
 
 const PYTHON = /(^|[/\s;&|(])(python|pypy)[\d.]*(\s|$)/;
