@@ -100,6 +100,9 @@ export class Launcher {
   readonly #gatherer = new Gatherer(cgroups());
   readonly #adopted = new Map<Run, () => void>();
   #net: ReturnType<typeof setInterval> | undefined;
+  /** The looks at sockets that wait for a client. */
+  readonly #awaiting = new Set<() => void>();
+  #clients: ReturnType<typeof setInterval> | undefined;
 
   constructor(files: RunFiles) {
     this.#files = files;
@@ -214,8 +217,15 @@ export class Launcher {
         failed(error);
       }
     };
-    const timer = setInterval(look, CLIENT_MS);
-    const stop = () => clearInterval(timer);
+    const stop = () => {
+      this.#awaiting.delete(look);
+      if (this.#awaiting.size === 0) clearInterval(this.#clients);
+    };
+    // One timer for all: each wakes the daemon.
+    if (this.#awaiting.size === 0) {
+      this.#clients = setInterval(() => this.#awaiting.forEach((look) => look()), CLIENT_MS);
+    }
+    this.#awaiting.add(look);
     look();
     return stop;
   }
@@ -228,6 +238,8 @@ export class Launcher {
   /** Stops watching adopted apps, which keep running. Resolves when nothing is pending. */
   async close(): Promise<void> {
     this.#adopted.clear();
+    this.#awaiting.clear();
+    clearInterval(this.#clients);
     this.#pids.close();
     this.#sockets.close();
     this.#stopNet();
