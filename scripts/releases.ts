@@ -108,7 +108,7 @@ function* problemsOf(row: Row, ended: number): Generator<string> {
   const failed = load.failed.filter((why) => !(mayRefuse && /refused|closed/.test(why)));
   if (failed.length > 0) yield `failed: ${[...new Set(failed)].slice(0, 3).join("; ")}`;
   if (kind.isGood && load.bad > 0) yield "bad answers of a good release";
-  if (load.badPids.size > 1) yield `bad answers of ${load.badPids.size} instances`;
+  if (load.badInstances.size > 1) yield `bad answers of ${load.badInstances.size} instances`;
   if (load.bad > 0 && load.lastBadAt > ended) yield "bad answers after the rollback";
 }
 

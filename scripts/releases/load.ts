@@ -19,8 +19,8 @@ export interface LoadResult {
   readonly bad: number;
   /** When the last of them began, in steady milliseconds. */
   readonly lastBadAt: number;
-  /** The processes that answered with an error. */
-  readonly badPids: ReadonlySet<string>;
+  /** The instances that answered with an error. */
+  readonly badInstances: ReadonlySet<string>;
   /** The longest time to an answer. */
   readonly longestMs: number;
 }
@@ -43,7 +43,7 @@ export class ReleaseLoad {
   #bad = 0;
   #lastBadAt = 0;
   #longestMs = 0;
-  readonly #badPids = new Set<string>();
+  readonly #badInstances = new Set<string>();
   readonly #failures: { readonly why: string; readonly port: number; readonly at: number }[] = [];
 
   /** `accepted` is the file in which a bad release notes the ports of its clients. */
@@ -68,7 +68,7 @@ export class ReleaseLoad {
       retried: this.#retried,
       bad: this.#bad + spoiled.length,
       lastBadAt: Math.max(this.#lastBadAt, ...spoiled.map(({ at }) => at)),
-      badPids: this.#badPids,
+      badInstances: this.#badInstances,
       longestMs: this.#longestMs,
     };
   }
@@ -100,7 +100,7 @@ export class ReleaseLoad {
       if (answer.status !== 200) {
         this.#bad++;
         this.#lastBadAt = at;
-        this.#badPids.add(answer.body.split(" ")[1]!);
+        this.#badInstances.add(answer.body.split(" ")[1]!);
       }
       if (isKept && !answer.isLast) return connection;
     } catch (error) {

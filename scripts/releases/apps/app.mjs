@@ -18,7 +18,7 @@ const server = http.createServer((_request, response) => {
   const isBad = KIND === "bad" || (KIND === "bad_later" && Date.now() - begun > 3000);
   response.statusCode = isBad ? 503 : 200;
   if (isEnding) response.shouldKeepAlive = false;
-  response.end(`${KIND} ${process.pid}`);
+  response.end(`${KIND} ${process.env.PROCSUP_INSTANCE} ${process.pid}`);
 });
 // Which connections a bad release spoils is known by their ports.
 if (ACCEPTED) {

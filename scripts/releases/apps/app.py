@@ -8,6 +8,7 @@ import threading
 import time
 
 KIND = os.environ.get("KIND", "old")
+INSTANCE = os.environ["PROCSUP_INSTANCE"]
 PORT = int(os.environ["PORT"])
 ACCEPTED = os.environ.get("ACCEPTED")
 BEGUN = time.monotonic()
@@ -43,7 +44,7 @@ def serve(connection):
             data = b""
             is_bad = KIND == "bad" or (KIND == "bad_later" and time.monotonic() - BEGUN > 3)
             status = "503 Service Unavailable" if is_bad else "200 OK"
-            body = f"{KIND} {os.getpid()}"
+            body = f"{KIND} {INSTANCE} {os.getpid()}"
             close = "Connection: close\r\n" if wants_end else ""
             connection.sendall(
                 f"HTTP/1.1 {status}\r\n{close}Content-Length: {len(body)}\r\n\r\n{body}".encode()

@@ -1,5 +1,5 @@
 // A server of Deno with a port of its own, which it shares with its successor. It drains at SIGTERM, except where it hangs.
-const { KIND = "old", PORT, ACCEPTED } = Deno.env.toObject();
+const { KIND = "old", PORT, ACCEPTED, PROCSUP_INSTANCE: INSTANCE } = Deno.env.toObject();
 const begun = Date.now();
 
 if (KIND === "crash") Deno.exit(1);
@@ -9,7 +9,7 @@ function answer(_: Request, { remoteAddr }: Deno.ServeHandlerInfo<Deno.NetAddr>)
   if (ACCEPTED) Deno.writeTextFileSync(ACCEPTED, `${remoteAddr.port}\n`, { append: true });
   if (KIND === "silent") return new Promise<Response>(() => {});
   const isBad = KIND === "bad" || (KIND === "bad_later" && Date.now() - begun > 3000);
-  return new Response(`${KIND} ${Deno.pid}`, { status: isBad ? 503 : 200 });
+  return new Response(`${KIND} ${INSTANCE} ${Deno.pid}`, { status: isBad ? 503 : 200 });
 }
 
 function listen(port: number): void {
