@@ -358,7 +358,7 @@ export const LOOK_COMMANDS: readonly CommandRow[] = [
       "procsup logs --level error --since yesterday",
       "procsup logs --level error --since 1h --group",
       "procsup logs api --json",
-      "procsup logs -f --cursor-file /var/lib/shipper/cursor -o jsonl",
+      "procsup logs -f --cursor-file shipped.cursor -o jsonl",
     ],
     load: async () => (await import("./commands/logs.ts")).logs,
   },

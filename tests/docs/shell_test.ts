@@ -59,6 +59,7 @@ const SKIPPED: Readonly<Record<string, readonly string[]>> = {
   [FETCHED]: [
     "procsup release api --from git@example.com:shop.git#v2 --build 'npm ci' --test 'npm test'",
     "procsup release api --from /srv/build/shop",
+    "procsup release api --from ./dist",
     "procsup release api",
     "procsup release undo api",
     "procsup release api --hosts web1,web2",
