@@ -25,10 +25,11 @@ export async function list(context: CommandContext): Promise<number | void> {
     return await watchList(context, columns);
   }
   const client = connect(context);
-  // Programs ask for ports by themselves. Without an answer the column is missing.
-  const listening = output.isForPeople ? client.call("ports").catch(() => []) : [];
   const processes = await selected(await client.call("list"), context.positionals);
-  for (const { id, ports: found } of await listening) {
+  // Programs ask for ports by themselves. Without an answer the column is missing. The second
+  // request uses the connection of the first: two of ssh would both ask for a passphrase.
+  const listening = output.isForPeople ? await client.call("ports").catch(() => []) : [];
+  for (const { id, ports: found } of listening) {
     ports.set(id, [...new Set(found.map(({ port }) => port))].join(" "));
   }
   if (output.format === "pid") return printPids(output, processes);
