@@ -89,8 +89,9 @@ Deno.test("unitFor() systemd passes systemd-analyze", {
     version: Number(/systemd (\d+)/.exec(version)?.[1] ?? 0),
   });
   Deno.writeTextFileSync(path, text);
-  // It only warns about unknown settings, and exits with 0.
-  assertEquals(await output("systemd-analyze", "verify", path), "");
+  // It only warns about unknown settings, and exits with 0. Other units of the machine may be faulty.
+  const said = await output("systemd-analyze", "verify", path);
+  assertEquals(said.replace(/^(\/usr)?\/lib\/systemd\/.*\n?/gm, ""), "");
 });
 
 Deno.test("unitFor() launchd writes a property list with the right values", {
