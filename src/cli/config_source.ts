@@ -1,12 +1,14 @@
 /** The configuration files and the profile that a command line names, and the flags that fit them. */
 
-import { discovered, isOwnName } from "../config/file_kind.ts";
+import { discover, discovered, isOwnName, kindOf } from "../config/file_kind.ts";
 import type { LoadedConfig } from "../config/load_config.ts";
 import { noteLines } from "../config/problem.ts";
 import type { Host } from "../contexts/ssh.ts";
-import { ifPossible, ProcsupError } from "../model/errors.ts";
+import { ifPossible, ProcsupError, quote } from "../model/errors.ts";
+import { onlyGiven } from "../model/merge_patch.ts";
 import { shellWord } from "../model/shell_line.ts";
-import { namesIn } from "../platform/files/stat.ts";
+import { limitProblem } from "../model/target.ts";
+import { lookAt, namesIn } from "../platform/files/stat.ts";
 import { basename, resolve } from "@std/path";
 import { shellEnvironment } from "../platform/launch/inherited_environment.ts";
 import { fromHere, here } from "../platform/files/paths.ts";
@@ -51,6 +53,7 @@ export async function readSource(
       hint: `Run it there: ssh ${host.destination} procsup ${context.command.name} …`,
     });
   }
+  refuseApps(context, words);
   const files = words.length > 0 ? words.map(fromHere) : [fileHere(context)];
   const profile = profileOf(context);
   const loaded = await loadConfig({
@@ -66,6 +69,36 @@ export async function readSource(
     loaded,
     payload: { variables: loaded.variables, profile, only: flags.text("only") },
   };
+}
+
+/** Throws `bad_request` for apps in place of files: people of compose write `up api`. */
+function refuseApps({ command, flags, positionals }: CommandContext, words: readonly string[]) {
+  const takesOnly = command.flags.some(({ name }) => name === "only");
+  const apps = words.filter((word) => limitProblem(word) === undefined && !isFileName(word));
+  const [app] = apps;
+  if (app === undefined || !takesOnly) return;
+  const files = words.filter((word) => !apps.includes(word));
+  if (files.length === 0 && discover(here()) === undefined) return;
+  const own = command.flags.filter(({ name, type }) => type !== "list" && name !== "only");
+  const given = own.map(({ name }) => [name, flags.on(name) || flags.text(name)]);
+  throw new ProcsupError("bad_request", `Cannot read ${quote(app)}: no such file`, {
+    hint: {
+      text: "Choose apps of the file by --only",
+      command: {
+        verb: [command.name, ...positionals.slice(0, -words.length)].join(" "),
+        ...files.length > 0 && { args: files },
+        flags: {
+          ...onlyGiven(Object.fromEntries(given)),
+          only: [flags.text("only") ?? [], apps].flat().join(","),
+        },
+      },
+    },
+  });
+}
+
+/** Whether a word is a file here, or has the name of a configuration file. */
+function isFileName(word: string): boolean {
+  return kindOf(word) !== undefined || lookAt(fromHere(word))?.isFile === true;
 }
 
 /** Like `readSource()`; with `--host`, the daemon there reads its own files and variables. */
@@ -105,7 +138,6 @@ export function nameTheFile({ machine }: Host): ProcsupError {
 
 /** Suggests importing a compose file: its services need programs in place of images. */
 export async function hintForFolder(cwd: string): Promise<Hint | string> {
-  const { kindOf } = await import("../config/file_kind.ts");
   const { COMPOSE_FILES } = await import("../config/tools.ts");
   const names = (ifPossible(() => namesIn(cwd)) ?? []).sort();
   const compose = COMPOSE_FILES.find((name) => names.includes(name)) ??

@@ -13,8 +13,11 @@ import {
   type LogStart,
   positionKey,
 } from "../model/log_line.ts";
-import { readFileIfAny, replaceFile } from "../platform/files/atomic_file.ts";
+import { isMap } from "../model/merge_patch.ts";
+import { replaceFile } from "../platform/files/atomic_file.ts";
+import { readForeignFile } from "../platform/files/foreign_file.ts";
 import { type Lock, takeLockSoon } from "../platform/files/lock.ts";
+import { ifAny } from "../platform/files/stat.ts";
 import { following, ndjson } from "../protocol/streams.ts";
 import type { CommandContext } from "./command.ts";
 import { connect } from "./connect.ts";
@@ -24,6 +27,9 @@ const CHOOSING = ["since", "until", "grep", "invert", "ignore-case", "level", "g
 
 /** How long an earlier shipper with the same file may take to end. */
 const PATIENCE_MS = 2000;
+
+/** Far more than the positions of all logs take. */
+const MAX_BYTES = 16 * 1024 * 1024;
 
 type Item = LogLine | LogGap | LogStart;
 
@@ -124,7 +130,7 @@ class Cursor {
   constructor(path: string, subject: string) {
     this.#path = path;
     this.#subject = subject;
-    const text = attempt(path, () => readFileIfAny(path));
+    const text = attempt(path, () => ifAny(() => readForeignFile(path, { maxBytes: MAX_BYTES })));
     const content = text === undefined ? { subject, positions: {} } : parsed(path, text);
     if (content.subject !== subject) {
       const whose = `its positions are of ${content.subject}, not of ${subject}`;
@@ -171,9 +177,10 @@ interface CursorContent {
 
 function parsed(path: string, text: string): CursorContent {
   try {
-    const { subject, positions } = JSON.parse(text);
-    const isWhole = typeof subject === "string" && typeof positions === "object" &&
-      Object.values(positions).every((position) => Number.isSafeInteger(position));
+    const { subject, positions } = JSON.parse(text) as CursorContent;
+    const isPosition = (value: unknown) => Number.isSafeInteger(value) && Number(value) >= 0;
+    const isWhole = typeof subject === "string" && isMap(positions) &&
+      Object.values(positions).every(isPosition);
     if (isWhole) return { subject, positions };
   } catch {
     // Told below.

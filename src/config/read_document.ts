@@ -36,6 +36,7 @@ export async function readDocument(
   { kind = kindOf(file), content }: ReadOptions = {},
 ): Promise<ConfigDocument & { readonly kind: FileKind }> {
   if (kind === undefined) {
+    if (content === undefined) readText(file);
     throw new ConfigProblem(file, "not the name of a configuration file", {
       advice: "expected .yaml, .yml, .toml, .json, .jsonc or .config.ts; of another tool: " +
         `procsup import ${TOOL_NAMES.join("|")} ${shellWord(basename(file))}`,

@@ -212,10 +212,40 @@ Deno.test("procsup start suggests the next command", async () => {
   assertStringIncludes(onPath.stderr, "procsup start -- sleep");
   assertEquals(taken.code, 6);
   assertStringIncludes(taken.stderr, "procsup restart sleep");
-  Deno.writeTextFileSync(`${daemon.home}/procsup.yaml`, "processes: {}\n");
-  const service = await runCommandLine(["up", "api"], { PROCSUP_HOME: daemon.home }, daemon.home);
-  assertEquals(service.code, 4);
-  assertStringIncludes(service.stderr, "procsup start --only api");
+});
+
+Deno.test("apps in place of files: the hint is the command with --only", async () => {
+  await using daemon = new FakeDaemon({});
+  const folder = Deno.makeTempDirSync({ dir: daemon.home });
+  const run = (...words: string[]) =>
+    runCommandLine([...words, "--json"], { PROCSUP_HOME: daemon.home }, folder);
+  const hintOf = async (...words: string[]) => {
+    const { code, stdout } = await run(...words);
+    const { hint, code: name } = JSON.parse(stdout);
+    assertEquals([code, name], [2, "bad_request"]);
+    return hint.command;
+  };
+  const without = await run("up", "api");
+  assertEquals([without.code, without.stderr.split("\n")[0]], [2, "error: api: no such file"]);
+  Deno.writeTextFileSync(`${folder}/procsup.yaml`, "processes: {}\n");
+  // A folder of that name changes nothing.
+  Deno.mkdirSync(`${folder}/web`);
+  assertEquals(await hintOf("up", "api"), { verb: "up", flags: { only: "api" } });
+  assertEquals(await hintOf("up", "--dry-run", "--profile", "prod", "--only", "x", "api", "web"), {
+    verb: "up",
+    flags: { "dry-run": true, profile: "prod", only: "x,api,web" },
+  });
+  assertEquals(await hintOf("down", "procsup.yaml", "ns:shop"), {
+    verb: "down",
+    args: ["procsup.yaml"],
+    flags: { only: "ns:shop" },
+  });
+  assertEquals(await hintOf("config", "validate", "api"), {
+    verb: "config validate",
+    flags: { only: "api" },
+  });
+  const missing = await run("up", "api.yaml");
+  assertEquals([missing.code, missing.stderr.split("\n")[0]], [2, "error: api.yaml: no such file"]);
 });
 
 Deno.test("procsup start prints for programs all that an error holds", async () => {

@@ -164,6 +164,7 @@ Deno.test("loadConfig() rejects files that extend each other, and missing files"
     "c.yaml": "extends: nowhere.yaml\n",
     "d.yaml": "processes: {}\nextends: [other/e.yaml]\n",
     "other/e.yaml": "extends:\n- c.txt\n",
+    "other/c.txt": "",
   });
   const refused = async (name: string) =>
     await files.load([name]).then(() => "none", (error) => (error as Error).message);

@@ -49,7 +49,9 @@ Deno.test("on_crash, on_errored and on_unhealthy get the event, as webhooks do, 
 
   await daemon.startScript("sour", "exit 1", {
     restart_policy: "never",
-    hooks: { on_crash: "echo no room >&2; exit 5" },
+    // Each variable of the app is the hook's, whatever its name.
+    env: { input: "no room" },
+    hooks: { on_crash: 'echo "$input" >&2; exit 5' },
   }).catch(() => {});
   const notes = async () =>
     (await daemon.client.call("events", { target: "sour", type: "note" })).events;

@@ -128,8 +128,14 @@ Deno.test("logs --cursor-file ships each line once over rotation and killed daem
   await refused("Cannot use --grep with --cursor-file", 2, ...shipper.words("-g", "x"));
   await refused("it ships all lines, or new ones with -n 0", 2, ...shipper.words("-n", "5"));
   await refused("needs --follow and -o jsonl", 2, "logs", "--cursor-file", shipper.cursor);
-  Deno.writeTextFileSync(shipper.cursor, "{}");
-  await refused("is not a cursor file", 2, ...shipper.words());
+  const { subject } = JSON.parse(Deno.readTextFileSync(shipper.cursor));
+  for (const wrong of [{}, { subject, positions: { "app/stdout": -1 } }]) {
+    Deno.writeTextFileSync(shipper.cursor, JSON.stringify(wrong));
+    await refused("is not a cursor file", 2, ...shipper.words());
+  }
+  Deno.removeSync(shipper.cursor);
+  new Deno.Command("mkfifo", { args: [shipper.cursor] }).outputSync();
+  await refused("it is not a regular file", 2, ...shipper.words());
 });
 
 Deno.test("logs --cursor-file -n 0 begins with new lines, and ships an app that came while it was away", async () => {

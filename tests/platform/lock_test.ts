@@ -1,4 +1,4 @@
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertThrows } from "@std/assert";
 import { isFree, removeLock, takeLock, takeLockSoon } from "../../src/platform/files/lock.ts";
 import { tempHome } from "../support/temp_home.ts";
 
@@ -66,4 +66,24 @@ Deno.test("takeLockSoon() waits for a short holder, but not for a long one", asy
   using lock = await takeLockSoon(path, 200);
   assert(lock !== undefined);
   assertEquals(await takeLockSoon(path, 200), undefined);
+});
+
+Deno.test("takeLock() refuses a link and a FIFO, and creates nothing through a link", async () => {
+  await using home = tempHome();
+  const [elsewhere, missing, link, dangling, fifo] = [
+    "elsewhere",
+    "missing",
+    "link",
+    "dangling",
+    "fifo",
+  ].map((name) => `${home.path}/${name}`);
+  Deno.writeTextFileSync(elsewhere!, "kept");
+  Deno.symlinkSync(elsewhere!, link!);
+  Deno.symlinkSync(missing!, dangling!);
+  new Deno.Command("mkfifo", { args: [fifo!] }).outputSync();
+  for (const path of [link!, dangling!, fifo!]) {
+    assertThrows(() => takeLock(path), Error, "is not a regular file");
+  }
+  assertEquals(Deno.readTextFileSync(elsewhere!), "kept");
+  assertThrows(() => Deno.lstatSync(missing!), Deno.errors.NotFound);
 });

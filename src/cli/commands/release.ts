@@ -109,6 +109,7 @@ async function make(
   const [build, test] = [flags.text("build") ?? last?.build, flags.text("test") ?? last?.test];
   const number = await store.create();
   const folder = store.folder(number);
+  let revision = "";
   try {
     await using log = store.output(number);
     const run = async (words: readonly string[], shown = words.join(" ")) => {
@@ -119,6 +120,9 @@ async function make(
     for (const command of [build, test]) {
       if (command !== undefined) await run(["sh", "-c", command], command);
     }
+    if (source.kind === "git") revision = await store.revision(number);
+    const at = new Date().toISOString();
+    await store.write(number, { app, from, revision, after: current, at, build, test });
   } catch (error) {
     await store.remove(number);
     const what = `Release ${number} of ${quote(app)} is not made: ${messageOf(error)}`;
@@ -126,9 +130,6 @@ async function make(
       hint: `The app was not touched. The output is in ${folder}.log`,
     });
   }
-  const revision = source.kind === "git" ? await store.revision(number) : "";
-  const at = new Date().toISOString();
-  await store.write(number, { app, from, revision, after: current, at, build, test });
   output.note(`release ${number}${revision && ` (${revision.slice(0, 12)})`} is in ${folder}`);
   const code = await change(context, here, number);
   if (code === 0) await prune(context, here, number, keep);

@@ -1,11 +1,12 @@
 /** A lock file that is free when its holder ends, even if killed. */
 
 import { basename, dirname } from "@std/path";
+import { quote } from "../../model/errors.ts";
 import { removeFile } from "./atomic_file.ts";
 import { sleep } from "../clock.ts";
 import { isLinux } from "../os.ts";
 import { descriptorsOf, linkOf, procPids } from "../scan/process_table.ts";
-import { lstatIfAny } from "./stat.ts";
+import { ifAny, lstatIfAny } from "./stat.ts";
 
 /** A lock that is held until it is disposed of. */
 export interface Lock extends Disposable {
@@ -13,10 +14,14 @@ export interface Lock extends Disposable {
   readonly isCurrent: boolean;
 }
 
-/** Takes the lock file for this process, or returns undefined when another one holds it. */
+/**
+ * Takes the lock file for this process, or returns undefined when another one holds it. Throws for a
+ * link: in a folder of another user, it could lead to a file of ours.
+ */
 export function takeLock(path: string): Lock | undefined {
   for (;;) {
-    const file = Deno.openSync(path, { write: true, create: true, mode: 0o600 });
+    const file = opened(path);
+    if (file === undefined) continue;
     if (!file.tryLockSync(true)) {
       file.close();
       return undefined;
@@ -25,6 +30,21 @@ export function takeLock(path: string): Lock | undefined {
     if (lock.isCurrent) return lock;
     // It was removed before it was locked: another one may exist and be locked by now.
     lock[Symbol.dispose]();
+  }
+}
+
+/** Opens or creates it; undefined if it was removed meanwhile. */
+function opened(path: string): Deno.FsFile | undefined {
+  const there = lstatIfAny(path);
+  // Opening a FIFO would wait for its reader.
+  if (there?.isFile === false) throw new Error(`${quote(path)} is not a regular file`);
+  // Creating it anew never follows a link.
+  if (there !== undefined) return ifAny(() => Deno.openSync(path, { write: true }));
+  try {
+    return Deno.openSync(path, { write: true, createNew: true, mode: 0o600 });
+  } catch (error) {
+    if (error instanceof Deno.errors.AlreadyExists) return undefined;
+    throw error;
   }
 }
 

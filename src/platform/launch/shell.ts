@@ -43,10 +43,10 @@ const OUTPUT_BYTES = 64 * 1024;
  * of `cat` and the command. Standard input begins with the line for the command, if there is one.
  */
 function outliving(hasInput: boolean): string {
-  return `exec 4<&0 2>&1${hasInput ? "; IFS= read -r input" : ""}
+  return `exec 4<&0 2>&1${hasInput ? "; IFS= read -r procsup_input" : ""}
 ( ( exec 2>/dev/null 3</proc/self/fd/1 <&4 4<&- >/dev/null; read -r _; exec "$1" <&3 ) & )
 shift
-${hasInput ? `printf '%s\\n' "$input" | "$@" 4<&-` : 'exec "$@" 4<&- </dev/null'}`;
+${hasInput ? `printf '%s\\n' "$procsup_input" | "$@" 4<&-` : 'exec "$@" 4<&- </dev/null'}`;
 }
 
 /**
