@@ -110,7 +110,7 @@ Deno.test({
     ], plain);
     return true;
   }, { what: "every line to be completed" });
-  assertMatch(plain, /^json +jsonl +name +table +wide +yaml/m);
+  assertMatch(plain, /^json +jsonl +name +pid +table +wide +yaml/m);
   assertMatch(plain, /^api:[01] +api:[01] +-- running/m);
 });
 

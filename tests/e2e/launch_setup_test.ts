@@ -338,7 +338,7 @@ Deno.test(
     } } }]) {
       try {
         launchSetup(
-          { name: "app", sockets: [], limits: {}, hooks: {}, waitReady: false, ...config },
+          { name: "app", sockets: [], writable: [], limits: {}, hooks: {}, waitReady: false, ...config },
           "",
         );
         console.log("fine");
