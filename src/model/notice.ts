@@ -10,9 +10,10 @@ export interface Notices {
   readonly isReloading: boolean;
   /** It has said `STOPPING=1`. */
   readonly isStopping: boolean;
+  /** Its main process is a new one, which has not said `WATCHDOG=1` yet. */
+  readonly isNewMain: boolean;
   /** Its last `STATUS=`. */
   readonly status: string;
-  readonly mainPid?: number;
   /** Interval of `WATCHDOG=1` that it has asked for, in place of the configured one. */
   readonly watchdogMs?: number;
 }
@@ -21,16 +22,19 @@ export const NO_NOTICES: Notices = {
   isReady: false,
   isReloading: false,
   isStopping: false,
+  isNewMain: false,
   status: "",
 };
 
 /** One assignment that means something to us. */
 export type Notice =
-  | { readonly type: "ready" | "reloading" | "stopping" | "alive" | "hung" }
+  | { readonly type: "ready" | "reloading" | "stopping" | "alive" | "hung" | "new_main" }
   | { readonly type: "status"; readonly text: string }
-  | { readonly type: "main_pid"; readonly pid: number }
   | { readonly type: "watchdog"; readonly ms: number }
   | { readonly type: "extend"; readonly ms: number };
+
+/** Written by the supervisor: from here on, a new main process reports. */
+export const NEW_MAIN_LINE = "PROCSUP_NEW_MAIN=1";
 
 /** The text is the app's own: it is cut, and cannot control a terminal. */
 const STATUS_LENGTH = 200;
@@ -54,10 +58,8 @@ export function parseNotice(line: string): Notice | undefined {
     case "WATCHDOG":
       if (value === "1") return { type: "alive" };
       return value === "trigger" ? { type: "hung" } : undefined;
-    case "MAINPID": {
-      const pid = wholeNumber(value);
-      return pid === undefined || pid <= 1 ? undefined : { type: "main_pid", pid };
-    }
+    case "PROCSUP_NEW_MAIN":
+      return { type: "new_main" };
     case "WATCHDOG_USEC":
       return ofMs(value, (ms) => ({ type: "watchdog", ms }));
     case "EXTEND_TIMEOUT_USEC":
@@ -73,7 +75,7 @@ function ofMs(usec: string, notice: (ms: number) => Notice): Notice | undefined 
 }
 
 function wholeNumber(text: string): number | undefined {
-  return /^\d{1,15}$/.test(text) ? Number(text) : undefined;
+  return /^\d{1,20}$/.test(text) ? Number(text) : undefined;
 }
 
 /** What the assignments amount to after one more. */
@@ -87,8 +89,11 @@ export function withNotice(so: Notices, notice: Notice): Notices {
       return { ...so, isStopping: true };
     case "status":
       return { ...so, status: notice.text };
-    case "main_pid":
-      return { ...so, mainPid: notice.pid };
+    case "new_main":
+      // The former one has said that of itself.
+      return { ...so, isStopping: false, isReloading: false, isNewMain: true };
+    case "alive":
+      return so.isNewMain ? { ...so, isNewMain: false } : so;
     case "watchdog":
       return { ...so, watchdogMs: notice.ms };
     default:
@@ -99,11 +104,11 @@ export function withNotice(so: Notices, notice: Notice): Notices {
 /** Assignments that amount to the same. */
 export function noticeLines(so: Notices): string[] {
   return [
+    ...so.isNewMain ? [NEW_MAIN_LINE] : [],
     ...so.isReady ? ["READY=1"] : [],
     ...so.isReloading ? ["RELOADING=1"] : [],
     ...so.isStopping ? ["STOPPING=1"] : [],
     ...so.status === "" ? [] : [`STATUS=${so.status}`],
-    ...so.mainPid === undefined ? [] : [`MAINPID=${so.mainPid}`],
     ...so.watchdogMs === undefined ? [] : [`WATCHDOG_USEC=${Math.round(so.watchdogMs * 1000)}`],
   ];
 }

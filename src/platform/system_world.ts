@@ -58,7 +58,7 @@ export function systemWorld(
     exitOf: (runId) => launcher.exitOf(runId),
     readyFile: (runId, user) => ready.path(runId, user),
     whenReady: (runId, act) => ready.when(runId, act),
-    notifySocket: (runId, forOther) => ready.socketPath(runId, forOther),
+    notifySocket: (runId, forOther) => files.socketPath(runId, forOther),
     notices: (run) => {
       if (!run.notify) return undefined;
       const known = notices.get(run.runId);
@@ -66,7 +66,7 @@ export function systemWorld(
       const log = new NoticeLog(
         files,
         run.runId,
-        ready.socketPath(run.runId, run.user !== undefined),
+        files.socketPath(run.runId, run.user !== undefined),
       );
       notices.set(run.runId, log);
       return log;

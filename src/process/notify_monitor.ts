@@ -17,6 +17,8 @@ export class NotifyMonitor implements Monitor {
    * looks for one: the interval begins when this daemon does.
    */
   #aliveAt: number;
+  /** A new main process may still send to the socket of the former one. */
+  #isSilent = false;
 
   constructor(process: RunView, notices: NoticeSource) {
     this.#process = process;
@@ -44,9 +46,11 @@ export class NotifyMonitor implements Monitor {
     switch (notice.type) {
       case "alive":
         this.#aliveAt = this.#process.world.clock.steady();
+        if (this.#isSilent) this.#watchOnceReady();
         return;
       case "hung":
         return this.#hung("said WATCHDOG=trigger");
+      case "new_main":
       case "watchdog":
         this.#aliveAt = this.#process.world.clock.steady();
         return this.#watchOnceReady();
@@ -70,6 +74,7 @@ export class NotifyMonitor implements Monitor {
   /** An app that starts may not send any sign yet. */
   #watchOnceReady(): void {
     this.#cancelTimer();
+    this.#isSilent = this.#notices.now.isNewMain;
     if (this.#intervalMs === 0 || this.#notices.now.isStopping) return;
     this.#process.untilReady(this.#over.signal).then(
       () => {
@@ -84,7 +89,8 @@ export class NotifyMonitor implements Monitor {
     const { clock } = this.#process.world;
     this.#cancelTimer();
     const intervalMs = this.#intervalMs;
-    if (this.#over.signal.aborted || intervalMs === 0 || this.#notices.now.isStopping) return;
+    const { isNewMain, isStopping } = this.#notices.now;
+    if (this.#over.signal.aborted || intervalMs === 0 || isNewMain || isStopping) return;
     const left = intervalMs - (clock.steady() - this.#aliveAt);
     if (left <= 0 && !this.#notices.isRead()) {
       return this.#process.note("its NOTIFY_SOCKET is not read any more: its watchdog is off");

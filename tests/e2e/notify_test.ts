@@ -5,7 +5,7 @@
 
 import { assert, assertEquals } from "@std/assert";
 import { livingOf, runMark } from "../fixtures/run_members.ts";
-import { namesIn } from "../../src/platform/files/stat.ts";
+import { lstatIfAny, namesIn } from "../../src/platform/files/stat.ts";
 import { notifyProblem } from "../../src/platform/launch/notify_socket.ts";
 import { freePort } from "../support/http_load.ts";
 import { isInstalled } from "../support/installed.ts";
@@ -108,6 +108,54 @@ Deno.test("what an app says by sd_notify outlives the daemon, and its watchdog w
   await waitFor(async () => (await daemon.status("app")).state === "running");
   await say(cwd, "WATCHDOG=trigger");
   await waitFor(async () => (await daemon.status("app")).last_reason === "said WATCHDOG=trigger");
+});
+
+/** Ends when its child, which goes on as the main process, is ready. Both speak as they are told. */
+const REPLACED = `import os, subprocess, sys, time
+if "TABLEFLIP_HAS_PARENT_1" not in os.environ:
+  subprocess.Popen([sys.executable, "app.py"], env={**os.environ, "TABLEFLIP_HAS_PARENT_1": "1"})
+  while not os.path.exists("heir"): time.sleep(0.02)
+  import socket
+  s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+  s.connect(os.environ["NOTIFY_SOCKET"])
+  s.send(b"READY=1\\nSTOPPING=1\\nSTATUS=the first")
+  while not os.path.exists("end"): time.sleep(0.02)
+  sys.exit()
+open("heir", "w").close()
+while os.path.exists("/proc/%d" % os.getppid()) and not os.path.exists("go"): time.sleep(0.02)
+${SPEAKER}`;
+
+Deno.test("a new main process is heard, and lives on after STOPPING=1 of the first one", {
+  ignore: noPython,
+}, async () => {
+  await using daemon = await TestDaemon.start();
+  for (const [name, isKilled] of [["followed", false], ["adopted", true]] as const) {
+    await using folder = tempHome();
+    const cwd = folder.path;
+    Deno.chmodSync(cwd, 0o777);
+    Deno.writeTextFileSync(`${cwd}/app.py`, REPLACED);
+    await daemon.client.call("start", {
+      ...{ name, command: `${PYTHON} app.py`, cwd, notify: true, stop_timeout: "1s" },
+      ...{ wait: true, min_uptime: "1ms", ...Deno.uid() === 0 && { uid: "nobody" } },
+    });
+    const { pid } = await daemon.status(name);
+    const text = async () => (await daemon.status(name)).status_text;
+    await waitFor(async () => await text() === "the first");
+    if (isKilled) await daemon.kill();
+    Deno.writeTextFileSync(`${cwd}/end`, "");
+    await waitFor(() => lstatIfAny(`/proc/${pid}`) === undefined, { what: "the end of the first" });
+    if (isKilled) await daemon.run();
+    await waitFor(async () => ![pid, 0].includes((await daemon.status(name)).pid));
+    const heir = (await daemon.status(name)).pid;
+    Deno.writeTextFileSync(`${cwd}/go`, "");
+    await say(cwd, "STATUS=the heir");
+    await waitFor(async () => await text() === "the heir");
+    const begun = performance.now();
+    await waitFor(() => performance.now() - begun > 1200);
+    assertEquals((await daemon.status(name)).pid, heir);
+    assertEquals((await daemon.cli("stop", name)).code, 0);
+  }
+  await waitFor(() => namesIn(`${daemon.home}/run`).length === 0, { what: "no file of a run" });
 });
 
 const noNotify = isMissing("systemd-notify");

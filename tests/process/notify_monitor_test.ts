@@ -1,6 +1,7 @@
 /** What an app that reports by sd_notify makes its supervisor do. */
 
 import { assertEquals, assertRejects } from "@std/assert";
+import { NEW_MAIN_LINE } from "../../src/model/notice.ts";
 import { NEW, type Snapshot } from "../../src/model/process_state.ts";
 import { waitFor } from "../support/wait_for.ts";
 import { LoneProcess } from "./lone_process.ts";
@@ -115,6 +116,19 @@ Deno.test("an app that says STOPPING=1 has its stop_timeout, without its watchdo
   await waitFor(() => lone.state === "waiting");
   const { lastReason } = lone.process.info();
   assertEquals(lastReason, "said STOPPING=1 and did not end within 10s");
+});
+
+Deno.test("a new main process lives on after STOPPING=1 of the former one, and its watchdog begins with WATCHDOG=1", async () => {
+  await using lone = await running({ watchdog: "1s", stop_timeout: "10s" });
+  const { clock } = lone.world;
+  lone.world.notify(`STOPPING=1\n${NEW_MAIN_LINE}`);
+  clock.advance(60_000);
+  assertEquals([lone.state, clock.pending], ["running", 0]);
+  lone.world.notify("WATCHDOG=1");
+  await waitFor(() => clock.pending === 1);
+  clock.advance(1000);
+  await waitFor(() => lone.state === "waiting");
+  assertEquals(lone.process.info().lastReason, "no WATCHDOG=1 for 1s");
 });
 
 Deno.test("a reload signal is done at READY=1, if the app says RELOADING=1", async () => {

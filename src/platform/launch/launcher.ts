@@ -2,11 +2,13 @@
 
 import { ifPossible, ProcsupError } from "../../model/errors.ts";
 import type { LimitsConfig } from "../../model/process_config.ts";
+import { NEW_MAIN_LINE } from "../../model/notice.ts";
 import type { Exit } from "../../model/process_info.ts";
 import type { Run } from "../../model/process_state.ts";
 import type { SignalName } from "../../model/signal.ts";
 import { SIGNAL_NAMES } from "../../model/signal.ts";
 import { dirname } from "@std/path";
+import { removeFile } from "../files/atomic_file.ts";
 import { type OtherUser, startedByShell } from "../users/as_user.ts";
 import { withOwnKeyring } from "../users/keyring.ts";
 import { cgroups, Gatherer } from "../scan/cgroup.ts";
@@ -29,7 +31,7 @@ import {
 import { nodePreload, nodePreloadEnv, type PreloadVariable } from "../sockets/sockets_node.ts";
 import { type AppStdin, openTerminal } from "./app_input.ts";
 import { closeNotifySocket, openNotifySocket } from "./notify_socket.ts";
-import { NOT_STARTED, wrapperShell, wrapperWords } from "./wrapper.ts";
+import { NOT_STARTED, readerWords, wrapperShell, wrapperWords } from "./wrapper.ts";
 
 /** What to run; every path is absolute. */
 export interface LaunchSpec {
@@ -165,7 +167,27 @@ export class Launcher {
     const pid = newMain(run, this.#files.read(run.runId, "pid") ?? 0);
     if (pid === undefined) return undefined;
     // Without a record, the new main process ends like everything that an app leaves behind.
-    return ifPossible(() => (this.#files.handOver(run.runId, pid), pid));
+    const isRecorded = ifPossible(() => (this.#files.handOver(run.runId, pid), true));
+    if (!isRecorded) return undefined;
+    // Without a reader, its watchdog is off.
+    if (run.notify) ifPossible(() => this.#readNotices(run));
+    return pid;
+  }
+
+  /** Reads what a new main process reports. The wrapper has ended the reader of the former one. */
+  #readNotices(run: Run): void {
+    const path = this.#files.socketPath(run.runId, run.user !== undefined);
+    const { folder } = this.#files;
+    const log = `${this.#files.stem(run.runId)}.notify`;
+    Deno.writeTextFileSync(log, `\n${NEW_MAIN_LINE}\n\n`, { append: true });
+    removeFile(path);
+    const notify = openNotifySocket(path, run.user);
+    try {
+      const args = readerWords(folder, run.runId);
+      spawnWrapper({ program: wrapperShell(), args, cwd: folder, env: {}, inherit: [notify] });
+    } finally {
+      closeNotifySocket(notify);
+    }
   }
 
   /** True if the exit file of a run exists, even if `exited` has not resolved yet. */
@@ -282,7 +304,7 @@ export class Launcher {
       const { argv, env, cwd } = startedByShell(user, app, set);
       using terminal = spec.tty ? openTerminal(user?.uid) : undefined;
       const inherit = terminal === undefined ? shared : [...shared, terminal.master];
-      if (spec.notify !== undefined) notify = openNotifySocket(spec.notify, user);
+      if (spec.notify !== undefined) notify = openNotifySocket(spec.notify, user?.uid);
       const wrapper = {
         program: wrapperShell(),
         args: wrapperWords({

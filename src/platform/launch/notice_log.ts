@@ -10,6 +10,7 @@ import {
   withNotice,
 } from "../../model/notice.ts";
 import { notifyService } from "../service_manager.ts";
+import { MESSAGE_BYTES } from "./notify_socket.ts";
 import type { RunFiles } from "./run_files.ts";
 
 /** Called with each new assignment. */
@@ -27,8 +28,14 @@ export interface NoticeSource {
   isRead(): boolean;
 }
 
-/** Size at which the file is emptied. */
+const END = "\n\n";
+/** The reader passes no more of one. */
+const LONGEST_MESSAGE = 3 * MESSAGE_BYTES;
+
+/** Size at which the file is emptied once nothing comes in. */
 const LARGE_BYTES = 1 << 20;
+/** Size at which it is emptied in any case. */
+const MOST_BYTES = 8 << 20;
 const CHUNK_BYTES = 1 << 16;
 
 export class NoticeLog implements NoticeSource {
@@ -40,7 +47,7 @@ export class NoticeLog implements NoticeSource {
   #now = NO_NOTICES;
   #offset = 0;
   #decoder = new TextDecoder();
-  /** The beginning of a line whose end has not come yet. */
+  /** The beginning of a message whose end has not come yet. */
   #rest = "";
 
   constructor(files: RunFiles, runId: string, socket: string) {
@@ -80,12 +87,20 @@ export class NoticeLog implements NoticeSource {
     const { size } = file.statSync();
     if (size < this.#offset) this.#restart();
     file.seekSync(this.#offset, Deno.SeekMode.Start);
-    const bytes = new Uint8Array(Math.min(CHUNK_BYTES, Math.max(1, size - this.#offset)));
-    for (let count; (count = file.readSync(bytes) ?? 0) > 0;) {
+    const bytes = new Uint8Array(CHUNK_BYTES);
+    // One more message than there was, which may still be on its way: an app may write as fast as we
+    // read.
+    const end = size + MESSAGE_BYTES;
+    while (this.#offset < end) {
+      const count = file.readSync(bytes.subarray(0, end - this.#offset)) ?? 0;
+      if (count === 0) break;
       this.#offset += count;
       this.#take(this.#decoder.decode(bytes.subarray(0, count), { stream: true }));
     }
-    if (this.#offset >= LARGE_BYTES && this.#rest === "") this.#empty();
+    if (this.#offset < LARGE_BYTES) return;
+    // A message that comes between this and the cut is lost.
+    const isQuiet = this.#rest === "" && file.statSync().size === this.#offset;
+    if (isQuiet || this.#offset >= MOST_BYTES) this.#empty();
   }
 
   #restart(): void {
@@ -99,9 +114,11 @@ export class NoticeLog implements NoticeSource {
   }
 
   #take(text: string): void {
-    const lines = (this.#rest + text).split("\n");
-    this.#rest = lines.pop()!;
-    for (const line of lines) {
+    // What one message says is true at once: the program that writes it writes single bytes.
+    const messages = (this.#rest + text).split(END);
+    const rest = messages.pop()!;
+    this.#rest = rest.length > LONGEST_MESSAGE ? "" : rest;
+    for (const line of messages.flatMap((message) => message.split("\n"))) {
       const notice = parseNotice(line);
       if (notice === undefined) continue;
       this.#now = withNotice(this.#now, notice);
@@ -109,10 +126,12 @@ export class NoticeLog implements NoticeSource {
     }
   }
 
-  /** The next daemon reads from the beginning: what still holds is said once more. */
+  /** The next daemon reads from the beginning: what still holds is written once more. */
   #empty(): void {
+    const lines = new TextEncoder().encode(noticeLines(this.#now).join("\n") + END);
     Deno.truncateSync(this.#path);
-    this.#restart();
-    notifyService(this.#socket, noticeLines(this.#now).join("\n"));
+    Deno.writeFileSync(this.#path, lines, { append: true });
+    // Unless a message came between the two, this is known here.
+    this.#offset = Deno.statSync(this.#path).size === lines.length ? lines.length : 0;
   }
 }

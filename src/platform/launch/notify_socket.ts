@@ -13,7 +13,6 @@ import { removeFile } from "../files/atomic_file.ts";
 import { lstatIfAny } from "../files/stat.ts";
 import { C, errno, mayCallC, openLibc, SOCK_DGRAM } from "../libc.ts";
 import { isLinux, outputOf } from "../os.ts";
-import type { OtherUser } from "../users/as_user.ts";
 import { notifyService, socketAddress } from "../service_manager.ts";
 
 const SYMBOLS = {
@@ -25,21 +24,27 @@ const SYMBOLS = {
 const SOCK_CLOEXEC = 0o2000000;
 
 /** systemd refuses longer messages; of one, we read this much. */
-const MESSAGE_BYTES = 4096;
+export const MESSAGE_BYTES = 4096;
 
 /**
- * Pads each message with blanks to two blocks, and replaces those at the end of a block with a
- * newline. The newline comes with the first byte of the next block.
+ * Pads each message with blanks to three blocks, and replaces those at the end of a block with a
+ * newline, which comes with the first byte of the next block: so an empty line ends a message.
  */
-const READER = `dd ibs=${2 * MESSAGE_BYTES} cbs=${MESSAGE_BYTES} obs=1 conv=sync,unblock`;
+const READER = `dd ibs=${3 * MESSAGE_BYTES} cbs=${MESSAGE_BYTES} obs=1 conv=sync,unblock`;
 
 /** The descriptors of a wrapper: its reader must hold neither shared sockets nor a terminal. */
 const NO_OTHERS = "3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-";
 
 /** The lines of the wrapper that start the reader of descriptor `fd`; `$!` is then its pid. */
-export const readerLines = (fd: number, apart: (program: string) => string): string =>
-  `(exec <&${fd} >>"$1/$PROCSUP_RUN_ID.notify" ${NO_OTHERS}; ${apart(READER)}) &
+export const readerLines = (fd: number, apart: Apart): string =>
+  `(${readerLine(fd, apart)}) &
 exec ${fd}>&-`;
+
+/** The line that becomes the reader of descriptor `fd`. */
+export const readerLine = (fd: number, apart: Apart): string =>
+  `exec <&${fd} >>"$1/$PROCSUP_RUN_ID.notify" ${NO_OTHERS}; ${apart(READER)}`;
+
+type Apart = (program: string) => string;
 
 let reads: boolean | undefined;
 
@@ -59,10 +64,7 @@ export function notifyPathProblem(path: string): string | undefined {
 }
 
 /** Creates the socket, for the app's user alone. Returns its descriptor. Throws if refused. */
-export function openNotifySocket(
-  path: string,
-  user: Pick<OtherUser, "uid" | "gid"> | undefined,
-): number {
+export function openNotifySocket(path: string, uid: number | undefined): number {
   const c = openLibc(SYMBOLS);
   const fd = c.socket(C.AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
   const address = socketAddress(path);
@@ -72,7 +74,7 @@ export function openNotifySocket(
     throw new Error(why);
   }
   Deno.chmodSync(path, 0o600);
-  if (user !== undefined) Deno.chownSync(path, user.uid, user.gid);
+  if (uid !== undefined) Deno.chownSync(path, uid, null);
   return fd;
 }
 

@@ -115,6 +115,13 @@ export class RunFiles {
     return () => this.#followed.delete(name);
   }
 
+  /** Path of a run's notify socket; see notify_socket.ts. Throws file system errors. */
+  socketPath(runId: string, forOther: boolean): string {
+    if (!forOther) return `${this.stem(runId)}.sock`;
+    prepareOutside();
+    return outside(runId, "sock");
+  }
+
   /** Removes a run's files, whose content is recorded by now. Cancels what waits for them. */
   remove(runId: string): void {
     for (const kind of [...Object.keys(CONTENT), "notify", "sock"]) {
@@ -216,13 +223,6 @@ export class ReadyFiles {
     Deno.writeTextFileSync(path, "", { createNew: true, mode: 0o600 });
     Deno.chownSync(path, user.uid, user.gid);
     return path;
-  }
-
-  /** Path of a run's notify socket; see notify_socket.ts. Throws file system errors. */
-  socketPath(runId: string, forOther: boolean): string {
-    if (!forOther) return `${this.#own.stem(runId)}.sock`;
-    prepareOutside();
-    return outside(runId, "sock");
   }
 
   /** Calls `act` once when a run reports that it is ready. Returns a cancel function. */

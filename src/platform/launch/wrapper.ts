@@ -32,7 +32,7 @@
  * - Standard input that stays open is a FIFO, which its reader has open for writing, too. Like the
  *   pipes it is not among the run files. Two `cat` connect a terminal with the FIFO and the log.
  * - The reader of the notify socket is apart like the `cat`; see notify_socket.ts. It is the last
- *   that is started before the app, and ends with it.
+ *   that is started before the app, and ends with it. A new main process gets another one.
  * - The exit status counts only with its newline, so half a write does not count. That saves a
  *   temporary file and a program to rename it.
  */
@@ -40,7 +40,7 @@
 import { ProcsupError } from "../../model/errors.ts";
 import { systemProgram } from "../users/as_user.ts";
 import { isLinux } from "../os.ts";
-import { readerLines } from "./notify_socket.ts";
+import { readerLine, readerLines } from "./notify_socket.ts";
 
 /** Sets `procsup_pid` to the pid of a subshell: the first word of `stat`. */
 const PID_LINE = isLinux
@@ -153,6 +153,11 @@ export interface WrapperWords extends WrapperIo {
 export function wrapperWords(words: WrapperWords): string[] {
   const { folder, stdout, stderr, setup, name, command } = words;
   return ["-c", wrapperScript(words), "procsup", folder, stdout, stderr, setup, name, ...command];
+}
+
+/** The arguments of `/bin/sh` for a reader of the notify socket, descriptor 3, without a wrapper. */
+export function readerWords(folder: string, runId: string): string[] {
+  return ["-c", `PROCSUP_RUN_ID=$2; ${readerLine(3, apart)}`, "procsup", folder, runId];
 }
 
 /** The same in the script of every version of the wrapper. */
