@@ -85,7 +85,7 @@ export function usePolled<T>(path: string, ms: number, key: unknown = ""): Polle
     const wait = Math.max(0, askedAt.current + LEAST_MS - performance.now());
     const timer = setTimeout(() => void reload(), wait);
     return () => clearTimeout(timer);
-  }, [key, isLost]);
+  }, [path, key, isLost]);
   return { data, error, reload };
 }
 
