@@ -87,7 +87,14 @@ class Scene implements AsyncDisposable {
 
   /** Runs a command on the cluster. Throws unless it exits with `code`. */
   async on(code: number, ...args: string[]): Promise<string> {
-    const place = ["--context", this.#context, "--namespace", this.namespace, "--stack", "shop"];
+    const place = [
+      "--context",
+      this.#context,
+      "--cluster-namespace",
+      this.namespace,
+      "--stack",
+      "shop",
+    ];
     const said = await this.procsup(...args, "--on", "kubernetes", ...place);
     if (said.code === code) return said.stdout + said.stderr;
     throw new Error(`${args.join(" ")}: exit code ${said.code}\n${said.stdout}${said.stderr}`);
@@ -186,7 +193,7 @@ const STEPS: Readonly<Record<string, (scene: Scene) => Promise<string>>> = {
     return `${lines[0]}\n${(await scene.on(0, "why", "web")).trim()}`;
   },
   "a context selects the cluster": async (scene) => {
-    const place = ["--on", "kubernetes", "--namespace", scene.namespace, "--stack", "shop"];
+    const place = ["--on", "kubernetes", "--cluster-namespace", scene.namespace, "--stack", "shop"];
     await scene.procsup("context", "add", "trial", ...place);
     await scene.procsup("context", "use", "trial");
     const list = await scene.procsup("list");

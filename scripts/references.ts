@@ -1,42 +1,79 @@
 /** Writes the parts of the documentation that are derived from tables in the program. */
 
 import type { Command } from "../src/cli/command.ts";
-import { type Flag, GLOBAL_FLAGS } from "../src/cli/flags.ts";
+import {
+  configFlags,
+  ENGINE_FLAGS,
+  type Flag,
+  GLOBAL_FLAGS,
+  PLACE_FLAGS,
+} from "../src/cli/flags.ts";
 import { COMMANDS } from "../src/cli/command_table.ts";
 import { counterpart, type Engine, EXPORTED_KEYS, lackOf } from "../src/export/engines.ts";
-import { EXIT_CODES, flagRow } from "../src/cli/commands/help.ts";
+import { EXIT_CODES, flagRow, hasStartFlags, referenceFlags } from "../src/cli/commands/help.ts";
 import { ERROR_TABLE } from "../src/model/errors.ts";
 import { CHANGE_MEANINGS, END_CAUSES } from "../src/model/process_info.ts";
 import { REST_ROWS } from "../src/verbs/mod.ts";
 import { REST_BASE } from "../src/protocol/version.ts";
 import { openApi } from "../src/web/openapi.ts";
 
+const SHOWN = COMMANDS.filter(({ hidden }) => !hidden);
+
 /** The content of `src/docs/commands.md`. */
 export function commandReference(): string {
-  const commands = COMMANDS.filter(({ hidden }) => !hidden);
-  const groups = Map.groupBy(commands, ({ group }) => group);
+  const groups = Map.groupBy(SHOWN, ({ group }) => group);
   return page("Commands", "the command table in src/cli/command_table.ts", [
     `\`\`\`sh
 procsup help                 # all commands, targets, exit codes and topics
-procsup help start           # one command
+procsup help start           # one command, with the flags that people use
+procsup help start --all     # with every flag
 procsup help restarts        # one page of the documentation
 procsup help --man | man -l -  # the man page
 procsup completion bash      # completion for a shell
 \`\`\``,
-    "Flags may stand anywhere before `--`. These work with every command:",
+    "Flags may stand anywhere before `--`.",
+    "## Flags of every command",
     flagTable(GLOBAL_FLAGS),
+    "## Flags of several commands",
+    "The section of a command names those that it takes.",
+    flagTable([...SHARED_FLAGS.values()]),
+    `Those for \`--on\` are in [Keys by engine](engines.md#flags).`,
     ...[...groups].flatMap(([group, commands]) => [`## ${group}`, ...commands.map(commandText)]),
   ]);
 }
 
-function commandText({ name, usage, summary, aliases, flags, examples, page }: Command): string {
+/** Flags that more than one command has, by their rows. The keys of an app are with `start`. */
+const SHARED_FLAGS = sharedFlags();
+
+function sharedFlags(): ReadonlyMap<string, Flag> {
+  const rows = Map.groupBy(SHOWN.flatMap(referenceFlags), rowText);
+  const keys = new Set(configFlags().map(rowText));
+  const shared = [...rows].filter(([row, flags]) => flags.length > 1 && !keys.has(row));
+  return new Map(shared.map(([row, [flag]]) => [row, flag!]));
+}
+
+function rowText(flag: Flag): string {
+  return flagRow(flag).join(" ");
+}
+
+function isShared(flag: Flag): boolean {
+  return SHARED_FLAGS.has(rowText(flag));
+}
+
+function commandText(command: Command): string {
+  const { name, usage, summary, aliases, examples, page } = command;
+  const flags = referenceFlags(command);
+  const own = flags.filter((flag) => !isShared(flag));
+  const shared = flags.filter(isShared).map(({ name }) => `\`--${name}\``);
   const others = Object.keys(aliases ?? {}).map((alias) => `\`${alias}\``);
   return [
     `### ${name}`,
     `\`procsup ${`${name} ${usage}`.trim()}\``,
     `${summary}.${others.length === 0 ? "" : ` Also called ${others.join(", ")}.`} See ` +
     `[${page}](${page}.md).`,
-    ...(flags.length === 0 ? [] : [flagTable(flags)]),
+    ...(own.length === 0 ? [] : [flagTable(own)]),
+    ...(hasStartFlags(command) ? ["Also the flags of [start](#start) that change an app."] : []),
+    ...(shared.length === 0 ? [] : [`Shared flags: ${shared.join(", ")}.`]),
     ...(examples.length === 0 ? [] : [`\`\`\`sh\n${examples.join("\n")}\n\`\`\``]),
   ].join("\n\n");
 }
@@ -113,6 +150,17 @@ export function engineReference(): string {
 procsup export kubernetes procsup.yaml             # keys without a counterpart become comments
 procsup export kubernetes procsup.yaml --strict    # or an error
 \`\`\``,
+    "## Flags",
+    "Each needs `--on`, or a [context](remote.md#contexts) that names an engine, and is refused " +
+    "otherwise.",
+    table(
+      ["Flag", "Meaning", "Commands"],
+      ENGINE_FLAGS.map((flag) => [
+        ...[code(flagRow(flag)[0]), flag.help],
+        PLACE_FLAGS.includes(flag) ? "all with `--on`" : "`up`",
+      ]),
+    ),
+    "## Keys",
     "What each [key](keys.md) is called by `procsup export`. `=`: procsup acts on the key inside the " +
     "container. See [Beyond one machine](beyond.md).",
     table(

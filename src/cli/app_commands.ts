@@ -6,12 +6,10 @@ import type { CommandRow } from "./command.ts";
 import {
   bool,
   changeFlags,
-  CONTEXT,
-  EXPORT_FLAGS,
+  ENGINE_FLAGS,
   FILE_FLAGS,
   type Flag,
   int,
-  NAMESPACE,
   NO_WAIT,
   ON,
   ON_FLAGS,
@@ -34,7 +32,7 @@ export const APP_COMMANDS: readonly CommandRow[] = [
     page: "starting",
     summary: "Start an app, or one that was stopped",
     usage: "[script|target|file…] [-- args…]",
-    flags: () => [...startFlags(), ...FILE_FLAGS, UPDATE_ENV],
+    flags: startFlags,
     examples: [
       "procsup start api.ts --name api -i 2 --socket 3000",
       "procsup start server.py -e PORT=8080 -- --verbose",
@@ -59,7 +57,7 @@ export const APP_COMMANDS: readonly CommandRow[] = [
       UPDATE_ENV,
       NO_WAIT,
       bool("detach", "accepted for compose: apps run in the background anyway", { short: "d" }),
-      ...[ON, CONTEXT, NAMESPACE, ...EXPORT_FLAGS],
+      ...[ON, ...ENGINE_FLAGS],
     ],
     examples: [
       "procsup up",

@@ -5,7 +5,6 @@ import { checkedHome } from "../platform/files/paths.ts";
 import { type CommandLine, formatFlags, readCommandLine } from "./args.ts";
 import { type CommandContext, findCommand, type RunCommand } from "./command.ts";
 import { COMMANDS } from "./command_table.ts";
-import { ENGINE_FLAGS } from "./flags.ts";
 import { THIS_MACHINE } from "../contexts/contexts.ts";
 import { type Target, targetIn } from "./target_flags.ts";
 import { Output } from "./output.ts";
@@ -94,13 +93,12 @@ async function targetOf({ command, flags }: CommandLine): Promise<Target> {
     throw new ProcsupError("bad_request", "Cannot use --on with --host");
   }
   const target: Target = flags.on("all-contexts") ? {} : await targetIn(flags);
-  const [own, given] = [command.flags, flags.names()];
-  const lost = ENGINE_FLAGS.find((flag) => own.includes(flag) && given.includes(flag.name))?.name;
+  const given = flags.names();
+  const lost = command.flags.find(({ kind, name }) => kind === "on" && given.includes(name))?.name;
   if (target.engine !== undefined || lost === undefined) return target;
   const value = lost === "strict" ? "" : ` ${flags.text(lost)}`;
   const engine = lost === "ports" ? "swarm" : "kubernetes";
-  const there = `procsup ${command.name} --on ${engine} --${lost}${value}`;
   throw new ProcsupError("bad_request", `Cannot use --${lost} without an engine`, {
-    hint: lost === "namespace" ? `${there}; the apps of a namespace here are ns:NAME` : there,
+    hint: `procsup ${command.name} --on ${engine} --${lost}${value}`,
   });
 }

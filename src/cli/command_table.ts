@@ -5,13 +5,13 @@ import { TOOL_NAMES } from "../config/tools.ts";
 import type { Command, CommandRow } from "./command.ts";
 import {
   bool,
+  configFlags,
   EXPORT_FLAGS,
   FILE_FLAGS,
   list,
   NOTES,
   ON_FLAGS,
   PROFILE,
-  startFlags,
   STRICT,
   text,
   UPDATE_ENV,
@@ -150,7 +150,7 @@ const DAEMON_COMMANDS: readonly CommandRow[] = [
       bool("now", "with --single: run a job at once"),
       text("ready-file", "PATH", "file that exists while ready"),
       ...FILE_FLAGS,
-      ...startFlags().filter(({ name }) => RUN_FLAGS.includes(name)),
+      ...configFlags().filter(({ name }) => RUN_FLAGS.includes(name)),
     ],
     examples: [
       "procsup run",
@@ -206,7 +206,7 @@ const DAEMON_COMMANDS: readonly CommandRow[] = [
     examples: [
       "procsup context list",
       "procsup context add web1 deploy@web1.example.com",
-      "procsup context add prod --on kubernetes --context prod-eu --namespace shop",
+      "procsup context add prod --on kubernetes --context prod-eu --cluster-namespace shop",
       "procsup context use web1",
       "procsup context use local",
       "procsup context remove web1",
@@ -335,8 +335,16 @@ const DAEMON_COMMANDS: readonly CommandRow[] = [
     page: "commands",
     summary: "Show a command, or a page of the documentation",
     usage: "[command|topic]",
-    flags: [bool("man", "print the man page")],
-    examples: ["procsup help start", "procsup help restarts", "procsup help --man | man -l -"],
+    flags: [
+      bool("all", "every flag of the command"),
+      bool("man", "print the man page"),
+    ],
+    examples: [
+      "procsup help start",
+      "procsup help start --all",
+      "procsup help restarts",
+      "procsup help --man | man -l -",
+    ],
     load: async () => (await import("./commands/help.ts")).help,
   },
 ];

@@ -22,6 +22,12 @@ export interface Flag {
   /** The allowed values. */
   readonly choices?: readonly string[];
   readonly help: string;
+  readonly isCommon?: true;
+  /**
+   * The help of its command leaves it out, unlike `help COMMAND --all`: it is rare, is a flag of
+   * `start` too, or has a meaning only with `--on`.
+   */
+  readonly kind?: "rare" | "start" | "on";
 }
 
 /** The value of a parsed flag. */
@@ -79,13 +85,13 @@ function valued(type: "text" | "int" | "list") {
   );
 }
 
-/** Do not wait for readiness. */
 /** For apps of a file that exist. */
 export const UPDATE_ENV: Flag = bool(
   "update-env",
   "with a file: also apps that exist get the environment of this shell",
 );
 
+/** Do not wait for readiness. */
 export const NO_WAIT: Flag = bool("no-wait", "return at once, without waiting until it is up");
 
 /** Flags of an app that each set a part of two keys. */
@@ -114,12 +120,25 @@ export const webhookFlags = (): readonly Flag[] => [
   text("secret-env", "NAME", "variable of the daemon's environment with the key"),
 ];
 
-export const startFlags = (): readonly Flag[] => [...configFlags(), NO_WAIT];
+export function startFlags(): readonly Flag[] {
+  const keys = configFlags();
+  const rare = keys.filter(({ isCommon }) => !isCommon);
+  return [
+    ...keys.filter(({ isCommon }) => isCommon),
+    NO_WAIT,
+    ...ofKind("rare", [...rare, ...FILE_FLAGS, UPDATE_ENV]),
+  ];
+}
 
 /** Flags that change an existing app. They have no defaults: what is not given stays as it is. */
 export function changeFlags(): readonly Flag[] {
   const changes = Object.entries(PROCESS_KEYS).filter(([, { flag }]) => !flag?.onlyNew);
-  return [...flagsOf(Object.fromEntries(changes), false), ...SHARED, NO_WAIT];
+  const keys = [...flagsOf(Object.fromEntries(changes), false), ...SHARED];
+  return [...ofKind("start", keys), NO_WAIT];
+}
+
+function ofKind(kind: Flag["kind"], flags: readonly Flag[]): readonly Flag[] {
+  return flags.map((flag) => ({ ...flag, kind }));
 }
 
 function flagsOf(table: KeyTable, withDefaults = true): Flag[] {
@@ -130,7 +149,7 @@ function flagsOf(table: KeyTable, withDefaults = true): Flag[] {
 }
 
 function flagOf(key: string, row: Key, withDefaults: boolean): Flag {
-  const { short, aliases, value, help, usual = defaultText(row) } = row.flag!;
+  const { short, aliases, value, help, isCommon, usual = defaultText(row) } = row.flag!;
   const type = typeOf(row);
   const about = help ?? lowered(row.help);
   return {
@@ -140,6 +159,7 @@ function flagOf(key: string, row: Key, withDefaults: boolean): Flag {
     value: type === "bool" ? undefined : value ?? VALUES[row.type] ?? "TEXT",
     short,
     aliases,
+    isCommon,
     choices: row.type === "choice" ? row.choices : undefined,
   };
 }
@@ -189,30 +209,17 @@ export const FILE_FLAGS: readonly Flag[] = [
 
 const STACK = text("stack", "NAME", "name of the apps as a group (default: the folder's)");
 
-export const ON = text("on", "ENGINE", "engine of the apps; local: the daemon of this machine", {
-  choices: ["kubernetes", "swarm", "systemd", "local"],
-});
-
-export const CONTEXT = text(
-  "context",
-  "NAME",
-  "kubernetes, swarm: the context of kubectl or docker",
+export const ON = text(
+  "on",
+  "ENGINE",
+  "engine of the apps, see procsup help engines; local: the daemon of this machine",
+  { choices: ["kubernetes", "swarm", "systemd", "local"] },
 );
-
-export const NAMESPACE = text(
-  "namespace",
-  "NAME",
-  "kubernetes: the namespace (default: that of the context)",
-);
-
-/** Flags of commands that also work on engines. */
-export const ON_FLAGS: readonly Flag[] = [ON, STACK, CONTEXT, NAMESPACE];
 
 export const STRICT = bool("strict", "fail when a key has no counterpart on the engine");
 
-/** Flags of an export; `up --on` takes them too. */
-export const EXPORT_FLAGS: readonly Flag[] = [
-  STACK,
+/** How the files of an engine are made. */
+const FILES_OF_ENGINE: readonly Flag[] = [
   text("image", "NAME", "image of the apps, see procsup image"),
   STRICT,
   text("ports", "MODE", "swarm: publish ports on every node, or only where the app runs", {
@@ -220,5 +227,17 @@ export const EXPORT_FLAGS: readonly Flag[] = [
   }),
 ];
 
-/** Flags that only engines have a use for. */
-export const ENGINE_FLAGS: readonly Flag[] = [CONTEXT, NAMESPACE, ...EXPORT_FLAGS];
+export const EXPORT_FLAGS: readonly Flag[] = [STACK, ...FILES_OF_ENGINE];
+
+/** Which apps of an engine are meant. */
+export const PLACE_FLAGS: readonly Flag[] = ofKind("on", [
+  STACK,
+  text("context", "NAME", "kubernetes, swarm: the context of kubectl or docker"),
+  text("cluster-namespace", "NAME", "kubernetes: the namespace (default: that of the context)"),
+]);
+
+/** Flags of commands that also work on engines. */
+export const ON_FLAGS: readonly Flag[] = [ON, ...PLACE_FLAGS];
+
+/** All flags that only engines have a use for. `up` takes them. */
+export const ENGINE_FLAGS: readonly Flag[] = [...PLACE_FLAGS, ...ofKind("on", FILES_OF_ENGINE)];

@@ -6,6 +6,7 @@
 import { PAGES } from "../docs/pages.ts";
 import { ProcsupError } from "../model/errors.ts";
 import { COMMANDS } from "./command_table.ts";
+import { findCommand } from "./command.ts";
 import type { UnknownWordError } from "./unknown_word.ts";
 import { commandHint } from "../model/hint.ts";
 
@@ -224,16 +225,28 @@ export const FOREIGN_WORDS: Readonly<Record<string, Readonly<Record<string, stri
 /** Flags of other tools, for every command that takes several targets. */
 const TARGET_FLAGS: Readonly<Record<string, string>> = { "--all": "Use the target all" };
 
+/** Flags of engines' clients, for every command with `--on`. */
+const ENGINE_FLAGS: Readonly<Record<string, string>> = {
+  "--namespace":
+    "A namespace is a target: ns:<name>; that of Kubernetes: --on kubernetes --cluster-namespace <name>",
+};
+
 /** Adds the hint for a word of another tool, or for a topic; returns other errors unchanged. */
 export function withForeignHint(error: UnknownWordError): ProcsupError {
   const { code, message, word, command } = error;
-  const words = command === undefined
-    ? FOREIGN_COMMANDS
-    : { ...(takesTargets(command) ? TARGET_FLAGS : {}), ...FOREIGN_WORDS[command] };
+  const words = command === undefined ? FOREIGN_COMMANDS : {
+    ...(takesTargets(command) ? TARGET_FLAGS : {}),
+    ...(takesEngine(command) ? ENGINE_FLAGS : {}),
+    ...FOREIGN_WORDS[command],
+  };
   if (Object.hasOwn(words, word)) return new ProcsupError(code, message, { hint: words[word] });
   return command === undefined && Object.hasOwn(PAGES, word)
     ? new ProcsupError(code, message, { hint: commandHint("help", word) })
     : error;
+}
+
+function takesEngine(command: string): boolean {
+  return findCommand(COMMANDS, command)?.command.flags.some(({ name }) => name === "on") === true;
 }
 
 function takesTargets(command: string): boolean {

@@ -31,7 +31,7 @@ export function engineIn(flags: Flags, engine: Engine): Engine {
   return {
     ...engine,
     context: flags.text("context") || engine.context,
-    namespace: flags.text("namespace") || engine.namespace,
+    namespace: flags.text("cluster-namespace") || engine.namespace,
     stack: flags.text("stack") || engine.stack,
   };
 }

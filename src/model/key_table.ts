@@ -120,6 +120,8 @@ interface KeyFlag {
   readonly relative?: true;
   /** Only for a new app: `restart` refuses it. */
   readonly onlyNew?: true;
+  /** Among the flags that `procsup help start` shows; `--all` shows the others too. */
+  readonly isCommon?: true;
 }
 
 /** Properties of a key besides its type. */

@@ -189,7 +189,7 @@ const WATCH: ObjectType = {
       type: "boolean",
       default: true,
       help: "Whether to watch",
-      flag: { name: "watch", help: "restart when files of --cwd change" },
+      flag: { name: "watch", help: "restart when files of --cwd change", isCommon: true },
     },
     paths: {
       ...PATHS,
@@ -418,6 +418,7 @@ export const PROCESS_KEYS: KeyTable = {
         help: "name of the app",
         usual: "that of the script or program",
         onlyNew: true,
+        isCommon: true,
       },
     },
     entrypoint: {
@@ -454,7 +455,7 @@ export const PROCESS_KEYS: KeyTable = {
       label: "Folder",
       help: "Working directory, absolute",
       note: "In a file the default is the folder of the file.",
-      flag: { value: "DIR", help: "working directory", usual: "the current one" },
+      flag: { value: "DIR", help: "working directory", usual: "the current one", isCommon: true },
     },
     runtime: {
       type: "choice",
@@ -503,6 +504,7 @@ export const PROCESS_KEYS: KeyTable = {
         short: "e",
         value: "KEY[=VALUE]",
         help: "variable; KEY alone takes its value from this shell",
+        isCommon: true,
       },
     },
     env_file: {
@@ -514,7 +516,7 @@ export const PROCESS_KEYS: KeyTable = {
       secretFile: true,
       help: "Files of KEY=VALUE lines, under env",
       note: "Later files win over earlier ones. `{ path, required: false }` may be missing.",
-      flag: { value: "FILE", help: "file of KEY=VALUE lines, under --env" },
+      flag: { value: "FILE", help: "file of KEY=VALUE lines, under --env", isCommon: true },
     },
     secrets: {
       type: "map",
@@ -556,7 +558,7 @@ export const PROCESS_KEYS: KeyTable = {
       default: 1,
       live: true,
       help: "Number of copies; max: one for each CPU",
-      flag: { short: "i", value: "N|max", help: "number of copies", onlyNew: true },
+      flag: { short: "i", value: "N|max", help: "number of copies", onlyNew: true, isCommon: true },
     },
     sockets: {
       type: "list",
@@ -568,6 +570,7 @@ export const PROCESS_KEYS: KeyTable = {
         name: "socket",
         value: "[HOST:]PORT",
         help: "port that all instances share, kept open over restarts",
+        isCommon: true,
       },
     },
     start_on: {
@@ -589,7 +592,7 @@ export const PROCESS_KEYS: KeyTable = {
       format: "name",
       default: "default",
       help: "Group for ns:NAME targets",
-      flag: { aliases: ["ns"], value: "NAME", onlyNew: true },
+      flag: { aliases: ["ns"], value: "NAME", onlyNew: true, isCommon: true },
     },
     tags: {
       type: "list",
@@ -639,7 +642,7 @@ export const PROCESS_KEYS: KeyTable = {
       live: true,
       help: "When to restart",
       note: "A job has the default never.",
-      flag: { name: "restart", value: "POLICY" },
+      flag: { name: "restart", value: "POLICY", isCommon: true },
     },
     max_restarts: {
       type: "int",
@@ -696,7 +699,11 @@ export const PROCESS_KEYS: KeyTable = {
       type: "size",
       least: "1B",
       help: "Restart when the process tree uses more memory than this",
-      flag: { aliases: ["max-memory-restart"], help: "restart beyond this, such as 512MB" },
+      flag: {
+        aliases: ["max-memory-restart"],
+        help: "restart beyond this, such as 512MB",
+        isCommon: true,
+      },
     },
     max_age: { type: "duration", least: "1s", help: "Restart when it has run for this time" },
     cron_restart: { ...CRON_RESTART, help: "Restart on a schedule", flag: { value: "EXPR" } },
@@ -790,6 +797,7 @@ export const PROCESS_KEYS: KeyTable = {
         value: "EXPR",
         help: "run on a schedule, 5 or 6 fields, instead of keeping it up",
         onlyNew: true,
+        isCommon: true,
       },
     },
   }),

@@ -38,6 +38,18 @@ Deno.test("completion counts words as the command does: an alias stands for some
   assertEquals(await offered("unstartup"), []);
 });
 
+Deno.test("completion offers the flags of engines after --on only", async () => {
+  const source = { commands: COMMANDS, names: () => Promise.resolve([]) };
+  const offered = async (...words: string[]) =>
+    (await candidates([...words, "--"], source)).map(({ word }) => word);
+  const here = await offered("logs");
+  assertEquals([here.includes("--stack"), here.includes("--follow")], [false, true]);
+  for (const words of [["logs", "--on", "swarm"], ["logs", "--on=swarm"]]) {
+    assertEquals((await offered(...words)).includes("--stack"), true, words.join(" "));
+  }
+  assertEquals((await offered("start")).includes("--ready-log"), true);
+});
+
 Deno.test("completion offers the engines of export, then files, and folders to serve", async () => {
   const source = { commands: COMMANDS, names: () => Promise.resolve([]) };
   const offered = async (...words: string[]) =>

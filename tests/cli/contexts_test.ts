@@ -48,8 +48,8 @@ Deno.test("context refuses flags of engines that it would ignore", async () => {
   const refusals: Record<string, string> = {
     "use web1 --stack shop": '--stack with "context use"',
     "list --on swarm": '--on with "context list"',
-    "add web1 server --namespace a": '--namespace with "context add <name> <host>"',
-    "add prod --on swarm --namespace a": "--namespace for swarm",
+    "add web1 server --cluster-namespace a": '--cluster-namespace with "context add <name> <host>"',
+    "add prod --on swarm --cluster-namespace a": "--cluster-namespace for swarm",
   };
   for (const [line, refusal] of Object.entries(refusals)) {
     const { code, stderr } = await runCommandLine(["context", ...line.split(" ")]);

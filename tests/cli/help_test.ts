@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { type Flag, GLOBAL_FLAGS } from "../../src/cli/flags.ts";
+import { ENGINE_FLAGS, type Flag, GLOBAL_FLAGS } from "../../src/cli/flags.ts";
 import { COMMANDS } from "../../src/cli/command_table.ts";
 import { commandHelp, flagRow, overview, pageLines } from "../../src/cli/commands/help.ts";
 import { PAGES, pageText } from "../../src/docs/pages.ts";
@@ -14,9 +14,9 @@ Deno.test("overview() lists every command of the table, and fits a terminal", ()
   for (const line of text.split("\n")) assert(line.length <= 100, line);
 });
 
-Deno.test("commandHelp() lists every flag and example of its command", () => {
+Deno.test("commandHelp() lists every example of its command, and with --all every flag", () => {
   for (const command of COMMANDS) {
-    const text = commandHelp(command);
+    const text = commandHelp(command, { all: true });
     for (const flag of [...command.flags, ...GLOBAL_FLAGS]) {
       assertStringIncludes(text, `--${flag.name}`);
     }
@@ -25,9 +25,61 @@ Deno.test("commandHelp() lists every flag and example of its command", () => {
   }
 });
 
+/** The flags in the help of a command, without those of every command. */
+function flagsShown(name: string, all = false): string[] {
+  const text = commandHelp(COMMANDS.find((command) => command.name === name)!, { all });
+  return [...text.split("Flags of every command")[0]!.matchAll(/^ {2}(?:-\w, | {4})--([\w-]+)/gm)]
+    .map(([, flag]) => flag!);
+}
+
+Deno.test("help start shows twelve flags, and counts the others", () => {
+  const [common, all] = [flagsShown("start"), flagsShown("start", true)];
+  assertEquals(common.length, 12);
+  for (const flag of ["name", "instances", "env", "watch"]) assert(common.includes(flag), flag);
+  const text = commandHelp(COMMANDS.find(({ name }) => name === "start")!);
+  assertStringIncludes(text, `… ${all.length - 12} more: procsup help start --all`);
+});
+
+Deno.test("help restart has its own flags, and names those of start", () => {
+  assertEquals(flagsShown("restart"), ["no-wait", "update-env"]);
+  const count = flagsShown("restart", true).length - 2;
+  const text = commandHelp(COMMANDS.find(({ name }) => name === "restart")!);
+  assertStringIncludes(
+    text,
+    `… ${count} flags of start, which change the app: procsup help restart`,
+  );
+});
+
+Deno.test("the flags of engines are in the help of up, and on one page", async () => {
+  const names = ENGINE_FLAGS.map(({ name }) => name);
+  assertEquals(flagsShown("up").filter((name) => names.includes(name)), names);
+  for (const name of ["list", "logs", "scale", "reload", "why", "down", "context"]) {
+    assertEquals(flagsShown(name).filter((flag) => names.includes(flag)), [], name);
+    assert(flagsShown(name).includes("on"), name);
+  }
+  const page = await pageText("engines");
+  for (const name of names) assertStringIncludes(page!, `\`--${name}`);
+});
+
+Deno.test("a reference has each flag of several commands once", async () => {
+  const page = await pageText("commands");
+  const rows = page!.match(/^\| `(?:-\w, )?--(?:no-wait|profile|on|stack|home)[ `]/gm) ?? [];
+  // `export` has a --stack of its own; the other commands' is on the page of engines.
+  assertEquals(rows.map((row) => /--[\w-]+/.exec(row)![0]).sort(), [
+    "--home",
+    "--no-wait",
+    "--on",
+    "--profile",
+    "--stack",
+  ]);
+});
+
 Deno.test("help breaks descriptions at the width of the terminal, and loses no word", () => {
   const words = (text: string) => text.split(/\s+/);
-  const narrow = [overview(COMMANDS, 60), ...COMMANDS.map((command) => commandHelp(command, 60))];
+  const narrow = [
+    overview(COMMANDS, 60),
+    ...COMMANDS.map((command) => commandHelp(command, { width: 60 })),
+  ];
   assertEquals(
     narrow.map(words),
     [overview(COMMANDS), ...COMMANDS.map((command) => commandHelp(command))].map(words),

@@ -145,7 +145,7 @@ Deno.test("a context passes its client's context and namespace to the engine", a
     ...{ PROCSUP_HOME: "", PROCSUP_HOST: "", PROCSUP_ID: "" },
   };
   const run = (...words: string[]) => cliIn("", env, ...words);
-  const where = ["--context", "eu", "--namespace", "shop", "--stack", "shop"];
+  const where = ["--context", "eu", "--cluster-namespace", "shop", "--stack", "shop"];
   const added = await run("context", "add", "prod", "--on", "kubernetes", ...where);
   assertEquals(added.code, 0, added.stderr);
   await run("context", "use", "prod");

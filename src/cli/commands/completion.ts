@@ -162,6 +162,7 @@ async function allFor(
   const at = before.findIndex(isWordAmong(GLOBAL_FLAGS));
   const found = findCommand(source.commands, before[at] ?? "");
   const flags = [...found?.command.flags ?? [], ...GLOBAL_FLAGS];
+  const isOn = before.some((word) => /^--on(=|$)/.test(word)) || isEngineUsed();
   const valued = takesValue(before.at(-1), flags);
   if (valued !== undefined) return await valuesOf(valued, source);
   const [, name] = /^(--[^=]+)=/.exec(current) ?? [];
@@ -173,7 +174,8 @@ async function allFor(
       .map(({ word, about }) => ({ word: `${name}=${word}`, about }));
   }
   if (current.startsWith("-")) {
-    return flags.map(({ name, help }) => ({ word: `--${name}`, about: help }));
+    return flags.filter(({ kind }) => kind !== "on" || isOn)
+      .map(({ name, help }) => ({ word: `--${name}`, about: help }));
   }
   if (at < 0) return commandCandidates(source.commands);
   if (found === undefined) return [];
@@ -216,6 +218,12 @@ async function wordsOf(
   if (command.name === "context") return index === 1 ? contexts() : [];
   const targets = /target|<name>/.test(command.usage) ? await source.names() : [];
   return /script|file|folder/.test(command.usage) ? [...targets, FILES] : targets;
+}
+
+/** True if commands go to an engine without `--on`. */
+function isEngineUsed(): boolean {
+  const { use, contexts } = readContexts();
+  return use !== undefined && Object.hasOwn(contexts, use) && "on" in contexts[use]!;
 }
 
 function contexts(): Candidate[] {

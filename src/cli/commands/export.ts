@@ -32,7 +32,7 @@ export async function exportFile(context: CommandContext): Promise<void> {
 /** Flags that only these engines support. */
 const ENGINES_OF: Readonly<Record<string, readonly string[]>> = {
   context: ["kubernetes", "swarm"],
-  namespace: ["kubernetes"],
+  "cluster-namespace": ["kubernetes"],
   image: ["kubernetes", "swarm", "compose", "nomad"],
   ports: ["swarm"],
   base: ["dockerfile"],

@@ -12,7 +12,7 @@ import {
   shownCommands,
 } from "../command.ts";
 import { connect } from "../connect.ts";
-import { type Flag, GLOBAL_FLAGS } from "../flags.ts";
+import { ENGINE_FLAGS, type Flag, GLOBAL_FLAGS, PLACE_FLAGS } from "../flags.ts";
 import { counted, stateSummary } from "../human.ts";
 import { styleOf } from "../paint.ts";
 import { wordWrap } from "../terminal_text.ts";
@@ -24,10 +24,13 @@ export async function help(context: CommandContext) {
   const { command, commands, flags, positionals, output } = context;
   const topic = positionals[0];
   if (command.name === "help" && flags.on("man")) return man(context);
-  if (command.name !== "help") return output.data(commandHelp(command, output.width));
+  if (command.name !== "help") return output.data(commandHelp(command, { width: output.width }));
   if (topic === undefined) return output.data(generalHelp(commands, output.width));
   const found = findCommand(commands, topic);
-  if (found !== undefined) return output.data(commandHelp(found.command, output.width));
+  const all = flags.on("all");
+  if (found !== undefined) {
+    return output.data(commandHelp(found.command, { width: output.width, all }));
+  }
   const text = await pageText(topic);
   if (text === undefined) throw unknownTopic(commands, topic);
   output.data(pageLines(text, output.color, output.width));
@@ -127,17 +130,54 @@ function generalHelp(commands: readonly Command[], width?: number): string {
   ].join("\n\n");
 }
 
-export function commandHelp(command: Command, width?: number): string {
+interface HelpOptions {
+  readonly width?: number;
+  /** With the flags of every kind. */
+  readonly all?: boolean;
+}
+
+export function commandHelp(command: Command, { width, all }: HelpOptions = {}): string {
+  const own = all ? command.flags : command.flags.filter(({ kind }) => kind === undefined);
+  const ofEngine = all ? [] : engineFlagsOf(command);
   const aliases = Object.entries(command.aliases ?? {})
     .map(([alias, preset]) => preset.length === 0 ? alias : `${alias} (${preset.join(" ")})`);
   return [
     `${command.summary}\n\nUsage: procsup ${synopsis(command)}`,
     ...(command.examples.length === 0 ? [] : [`Examples\n${indented(command.examples)}`]),
-    ...(command.flags.length === 0 ? [] : [section("Flags", command.flags.map(flagRow), width)]),
+    ...(own.length === 0 ? [] : [section("Flags", own.map(flagRow), width)]),
+    ...(all ? [] : moreFlags(command)),
+    ...(ofEngine.length === 0 ? [] : [section("With --on", ofEngine.map(flagRow), width)]),
     section("Flags of every command", GLOBAL_FLAGS.map(flagRow), width),
     ...(aliases.length === 0 ? [] : [`Also called: ${aliases.join(", ")}`]),
     `More: procsup help ${command.page}`,
   ].join("\n\n");
+}
+
+/** Where the flags are that its help leaves out. */
+function moreFlags({ name, flags }: Command): string[] {
+  const count = (sought: Flag["kind"]) => flags.filter(({ kind }) => kind === sought).length;
+  const [rare, shared] = [count("rare"), count("start")];
+  return [
+    ...(rare === 0 ? [] : [`… ${rare} more: procsup help ${name} --all`]),
+    ...(shared === 0
+      ? []
+      : [`… ${shared} flags of start, which change the app: procsup help ${name} --all`]),
+  ];
+}
+
+/** The flags with `--on` of a command that has other ones than most, which the page shows. */
+function engineFlagsOf({ flags }: Command): readonly Flag[] {
+  const found = flags.filter(({ kind }) => kind === "on");
+  return found.length > PLACE_FLAGS.length ? found : [];
+}
+
+/** The flags of a command in a reference, which has the others once, in another place. */
+export function referenceFlags({ flags }: Command): readonly Flag[] {
+  return flags.filter(({ kind }) => kind === undefined || kind === "rare");
+}
+
+export function hasStartFlags({ flags }: Command): boolean {
+  return flags.some(({ kind }) => kind === "start");
 }
 
 function synopsis({ name, usage }: Command): string {
@@ -254,6 +294,8 @@ function man({ commands, output }: CommandContext): void {
     ...shownCommands(commands).map(commandSection),
     ".Sh FLAGS OF EVERY COMMAND",
     flagList(GLOBAL_FLAGS),
+    ".Sh FLAGS WITH \\-\\-on",
+    flagList(ENGINE_FLAGS),
     ".Sh ENVIRONMENT\n.Bl -tag -width Ds",
     ...ENVIRONMENT.map(([variable, effect]) => `.It Ev ${variable}\n${escaped(effect)}`),
     ".El",
@@ -263,13 +305,16 @@ function man({ commands, output }: CommandContext): void {
   ].join("\n"));
 }
 
-function commandSection({ name, usage, summary, aliases, flags, examples }: Command): string {
+function commandSection(command: Command): string {
+  const { name, usage, summary, aliases, examples } = command;
+  const flags = referenceFlags(command);
   const others = Object.keys(aliases ?? {});
   return [
     `.Ss ${escaped(`${name} ${usage}`.trim())}`,
     `${escaped(summary)}.`,
     ...(others.length === 0 ? [] : [`Also called: ${others.map(escaped).join(", ")}.`]),
     ...(flags.length === 0 ? [] : [flagList(flags)]),
+    ...(hasStartFlags(command) ? ["Also the flags of\n.Cm start\nthat change an app."] : []),
     ...(examples.length === 0
       ? []
       : [`.Bd -literal -offset indent\n${examples.map(escaped).join("\n")}\n.Ed`]),

@@ -10,6 +10,7 @@ import { lookAt } from "../../platform/files/stat.ts";
 import { type Column, printList, printTable } from "../columns.ts";
 import type { CommandContext } from "../command.ts";
 import type { Engine } from "../../contexts/contexts.ts";
+import { PLACE_FLAGS } from "../flags.ts";
 import { printData, refusePids, writeMessage } from "../output.ts";
 import { exported, suits } from "./export.ts";
 
@@ -32,9 +33,6 @@ const VERBS: Readonly<Record<string, Verb>> = {
 };
 
 const NO_APPS = "the stack has no apps there";
-
-/** Flags of all these commands that select a place on an engine. */
-const PLACE_FLAGS = ["stack", "context", "namespace"];
 
 /** Flags of single commands that work on an engine. */
 const FLAGS: Readonly<Record<string, readonly string[]>> = {
@@ -63,7 +61,8 @@ function refuseOthers({ flags, command }: CommandContext, { on }: Engine): void 
       hint: `It has ${words.join(", ")}. For this machine: procsup --host local ${command.name}`,
     });
   }
-  const known = [...PLACE_FLAGS, ...FLAGS[command.name] ?? []].filter((name) => suits(name, on));
+  const known = [...PLACE_FLAGS.map(({ name }) => name), ...FLAGS[command.name] ?? []]
+    .filter((name) => suits(name, on));
   const own = new Set(command.flags.map(({ name }) => name));
   const other = flags.names()
     .find((name) => own.has(name) && name !== "on" && !known.includes(name));

@@ -177,7 +177,10 @@ export class Kubernetes extends Backend {
     );
     if (foreign === undefined) return;
     const { kind, metadata: { name } } = foreign;
-    throw this.foreign(`${kind} "${name}"`, "Choose another --stack NAME, or another --namespace");
+    throw this.foreign(
+      `${kind} "${name}"`,
+      "Choose another --stack NAME, or another --cluster-namespace",
+    );
   }
 
   /** Removes objects of the stack that are no longer in its file. */
