@@ -35,7 +35,7 @@ Deno.test("/mcp gives each role its tools", async () => {
   assertEquals((await use(owner, "stop_app", { target: "app" })).results[0].state, "stopped");
   await owner.close();
 
-  for (const [role, tools] of [["read", 11], ["operate", 18]] as const) {
+  for (const [role, tools] of [["read", 10], ["operate", 16]] as const) {
     const made = await daemon.client.call("token_create", { name: role, role });
     const client = await connect(url, made.token);
     assertEquals((await client.listTools()).tools.length, tools, role);
