@@ -37,7 +37,7 @@ procsup completion bash      # completion for a shell
     "## Flags of several commands",
     "The section of a command names those that it takes.",
     flagTable([...SHARED_FLAGS.values()]),
-    `Those for \`--on\` are in [Keys by engine](engines.md#flags).`,
+    `Those for \`--on\` are in [Flags and keys by engine](engines.md#flags).`,
     ...[...groups].flatMap(([group, commands]) => [`## ${group}`, ...commands.map(commandText)]),
   ]);
 }
@@ -145,7 +145,7 @@ export function engineReference(): string {
   const engines: readonly Engine[] = ["kubernetes", "swarm", "compose", "nomad", "systemd"];
   const cell = (key: string, engine: Engine) =>
     lackOf(key, engine) === undefined ? counterpart(key, engine) : `none: ${lackOf(key, engine)}`;
-  return page("Keys by engine", "the table in src/export/engines.ts", [
+  return page("Flags and keys by engine", "the table in src/export/engines.ts", [
     `\`\`\`sh
 procsup export kubernetes procsup.yaml             # keys without a counterpart become comments
 procsup export kubernetes procsup.yaml --strict    # or an error

@@ -7,6 +7,7 @@ import { PAGES } from "../docs/pages.ts";
 import { ProcsupError } from "../model/errors.ts";
 import { COMMANDS } from "./command_table.ts";
 import { findCommand } from "./command.ts";
+import { ON_FLAGS } from "./flags.ts";
 import type { UnknownWordError } from "./unknown_word.ts";
 import { commandHint } from "../model/hint.ts";
 
@@ -116,6 +117,7 @@ const NEEDLESS = "Not needed: leave it out";
 /** Flags of other tools, and words after a command, by procsup command. */
 export const FOREIGN_WORDS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   start: {
+    "--all": "For every flag: procsup help start --all; for every app use the target all",
     "--attach": FOREGROUND,
     "--build": BUILD,
     "--daemon-off": FOREGROUND,
@@ -225,18 +227,25 @@ export const FOREIGN_WORDS: Readonly<Record<string, Readonly<Record<string, stri
 /** Flags of other tools, for every command that takes several targets. */
 const TARGET_FLAGS: Readonly<Record<string, string>> = { "--all": "Use the target all" };
 
-/** Flags of engines' clients, for every command with `--on`. */
-const ENGINE_FLAGS: Readonly<Record<string, string>> = {
+/** For every command with `--on`. */
+const CLUSTER_FLAGS: Readonly<Record<string, string>> = {
   "--namespace":
     "A namespace is a target: ns:<name>; that of Kubernetes: --on kubernetes --cluster-namespace <name>",
 };
+
+/** For every command without `--on`. */
+function engineFlags(): Readonly<Record<string, string>> {
+  const able = COMMANDS.filter(({ name, local }) => takesEngine(name) && !local);
+  const hint = `Engines have ${able.map(({ name }) => name).join(", ")}: procsup help engines`;
+  return Object.fromEntries(ON_FLAGS.map(({ name }) => [`--${name}`, hint]));
+}
 
 /** Adds the hint for a word of another tool, or for a topic; returns other errors unchanged. */
 export function withForeignHint(error: UnknownWordError): ProcsupError {
   const { code, message, word, command } = error;
   const words = command === undefined ? FOREIGN_COMMANDS : {
     ...(takesTargets(command) ? TARGET_FLAGS : {}),
-    ...(takesEngine(command) ? ENGINE_FLAGS : {}),
+    ...(takesEngine(command) ? CLUSTER_FLAGS : engineFlags()),
     ...FOREIGN_WORDS[command],
   };
   if (Object.hasOwn(words, word)) return new ProcsupError(code, message, { hint: words[word] });

@@ -46,7 +46,10 @@ export const PAGES: Readonly<Record<string, Page>> = {
     () => import("./containers.md", { with: { type: "text" } }),
   ),
   beyond: page("Beyond one machine", () => import("./beyond.md", { with: { type: "text" } })),
-  engines: page("Keys by engine", () => import("./engines.md", { with: { type: "text" } })),
+  engines: page(
+    "Flags and keys by engine",
+    () => import("./engines.md", { with: { type: "text" } }),
+  ),
   dashboard: page(
     "Dashboard and live view",
     () => import("./dashboard.md", { with: { type: "text" } }),

@@ -21,7 +21,7 @@ Deno.test("withForeignHint() only lists words that procsup lacks", () => {
       assertEquals(hint(command, ...before, word), text, `${command} ${word}`);
     }
   }
-  for (const command of ["stop", "start"]) {
+  for (const command of ["stop", "restart"]) {
     assertEquals(hint(command, "--all"), "Use the target all");
   }
   assertEquals(hint("save", "--all"), "procsup help save");

@@ -25,14 +25,19 @@ export async function help(context: CommandContext) {
   const topic = positionals[0];
   if (command.name === "help" && flags.on("man")) return man(context);
   if (command.name !== "help") return output.data(commandHelp(command, { width: output.width }));
-  if (topic === undefined) return output.data(generalHelp(commands, output.width));
-  const found = findCommand(commands, topic);
   const all = flags.on("all");
+  const found = findCommand(commands, topic ?? "");
   if (found !== undefined) {
     return output.data(commandHelp(found.command, { width: output.width, all }));
   }
-  const text = await pageText(topic);
-  if (text === undefined) throw unknownTopic(commands, topic);
+  const text = topic === undefined ? "" : await pageText(topic);
+  if (text === undefined) throw unknownTopic(commands, topic!);
+  if (all) {
+    throw new ProcsupError("bad_request", "Cannot use --all without a command", {
+      hint: commandHint("help", "start", { all: true }),
+    });
+  }
+  if (topic === undefined) return output.data(generalHelp(commands, output.width));
   output.data(pageLines(text, output.color, output.width));
 }
 
