@@ -129,7 +129,7 @@ export function FieldDiff({ fields }: Pick<Change, "fields">) {
     <ul class="diff">
       {fields.map(({ field, from, to }) => (
         <li key={field}>
-          <code class="diff-field">{field}</code>
+          <code class="faint">{field}</code>
           {from === undefined && to === undefined ? <span class="faint">changes</span> : (
             <span>
               {from !== undefined && (

@@ -37,7 +37,7 @@ const LEVELS = [
 export function LogToolbar(props: LogToolbarProps) {
   const { query, onQuery, panes, follow, single } = props;
   return (
-    <div class="log-tools" role="toolbar" aria-label="Log view">
+    <div class="row wrap log-tools" role="toolbar" aria-label="Log view">
       {!single && (
         <AppPicker
           chosen={query.targets}
@@ -116,7 +116,7 @@ function LogSearch({ query, onQuery, panes, problem, onMatch }: LogToolbarProps)
   const { search } = query;
   const count = buffer.matches.length.toLocaleString("en");
   return (
-    <div class="log-search" role="search">
+    <div class="row log-search" role="search">
       <Search
         label="Search the lines"
         placeholder="Search"
@@ -141,7 +141,7 @@ function LogSearch({ query, onQuery, panes, problem, onMatch }: LogToolbarProps)
       </Search>
       {search !== "" && (
         <span class="row">
-          <span class="match-count small" role="status">
+          <span class="match-count faint small" role="status">
             {problem || `${current < 0 ? "" : `${current + 1} / `}${count}`}
           </span>
           <Button icon="up" kind="quiet" label="Previous match (N)" onClick={() => onMatch(-1)} />
@@ -256,7 +256,7 @@ function AppPicker(
           <ul>
             {found.map(({ id, name, state }) => (
               <li key={id}>
-                <label>
+                <label class="row">
                   <input
                     type="checkbox"
                     checked={chosen.includes(name)}

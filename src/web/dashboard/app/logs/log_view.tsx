@@ -121,7 +121,7 @@ function LogView({ query, onQuery, linkOf, single }: LogViewProps) {
   buffer.version.value;
   const line = buffer.shown[opened.value];
   return (
-    <div class="log-view">
+    <div class="fill log-view">
       <LogToolbar
         {...{ query, onQuery, panes, follow, single }}
         problem={typeof pattern === "string" ? pattern : ""}

@@ -120,7 +120,7 @@ function StateFilter() {
           onClick={() => setParams({ state: chosen === state ? "" : state })}
         >
           <StateShape state={state} />
-          {state} <span class="chip-count">{stateCounts.value.get(state) ?? 0}</span>
+          {state} <span class="faint">{stateCounts.value.get(state) ?? 0}</span>
         </button>
       ))}
     </div>

@@ -77,7 +77,7 @@ export function Process() {
         role="tabpanel"
         id="panel"
         aria-labelledby={`tab-${tab}`}
-        class={tab === "logs" ? "fill" : "panel-body"}
+        class={tab === "logs" ? "fill" : "stack"}
       >
         <Body tab={tab} name={process?.name ?? name} members={members} process={process} />
       </div>

@@ -116,7 +116,7 @@ function ForeignBanner() {
 function PhoneBar() {
   return (
     <>
-      <header class="phone-top">
+      <header class="row between phone-top">
         <Brand />
         <span class="row">
           <PaletteButton label="Go to…" />

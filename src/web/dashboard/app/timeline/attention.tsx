@@ -29,7 +29,7 @@ export function Attention() {
       <h2 id="attention">Needs attention</h2>
       {needy.length === 0
         ? alerts.length === 0 && (
-          <p class="all-good">
+          <p class="row is-running">
             <Icon name="done" /> All {counted(total, "process", "processes")}{" "}
             {total === 1 ? "is" : "are"} as wanted.
           </p>

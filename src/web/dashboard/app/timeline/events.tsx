@@ -113,7 +113,7 @@ export function EventList({ events, named = true, isExact = false }: {
           </a>
           {CONDITIONS_BY_URGENCY.includes(type as Condition)
             ? <StateShape state={type as Condition} />
-            : <span class={`shape other is-${type}`} aria-hidden="true">•</span>}
+            : <span class="faint" aria-hidden="true">•</span>}
           <span class="event-text">
             {named && <AppName name={name} />} <strong>{type}</strong>
             {reason && <span class="faint">{because(type, reason)}</span>}
