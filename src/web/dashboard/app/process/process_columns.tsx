@@ -61,7 +61,7 @@ const COLUMNS: Readonly<Record<Key, Omit<Column, "key">>> = {
     },
   },
   cpu: {
-    ...{ ...MEASURED, text: "CPU", px: 140, sort: "cpu" },
+    ...{ ...MEASURED, text: "CPU", px: 142, sort: "cpu" },
     Cell: ({ process }) =>
       isUp(process) && <Measure name={process.name} of="cpu" now={process.cpu_percent} />,
     total: (members) => percent(total(members, ({ cpu_percent }) => cpu_percent)),
