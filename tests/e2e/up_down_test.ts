@@ -59,6 +59,7 @@ Deno.test("up starts stopped apps again, and down deletes only apps of the file"
 Deno.test("up keeps stopped what is to stay so, plans what it would start, and finds the daemon's files", async () => {
   await using daemon = await TestDaemon.start();
   await using empty = tempHome();
+  Deno.writeTextFileSync(`${empty.path}/procsup.yaml`, "processes: {}\n");
   const file = `${daemon.home}/procsup.yaml`;
   const [db, web] = ["db", "web"].map((name) =>
     `  ${name}: { command: sleep 1000, min_uptime: 10ms }\n`
@@ -93,8 +94,15 @@ Deno.test("up keeps stopped what is to stay so, plans what it would start, and f
     2,
     "error: Cannot use --last with a file",
   ]);
-  const none = await cliIn(empty.path, {}, "up", "--last");
-  assertEquals(none.code, 5);
+  const part = await up(file, "--prune", "--only", "db");
+  assertEquals([part.code, part.stderr.split("\n")[0]], [
+    2,
+    'error: Cannot use "prune" with "only"',
+  ]);
+  for (const words of [["--last"], ["--last", "--dry-run"]]) {
+    const none = await cliIn(empty.path, {}, "up", ...words);
+    assertEquals([none.code, none.stderr.includes("No daemon answers")], [5, true]);
+  }
 });
 
 Deno.test("one of several files removes nothing that another of them may have", async () => {

@@ -92,7 +92,7 @@ async function namedFiles(
         ...flags.on("update-env") && shellOf(context),
         ...onlyGiven({ only, profile: profileOf(context) }),
       },
-      daemonFor: (act) => isLast ? act() : act().catch(refuseNoFile),
+      daemonFor: (act) => act().catch((error) => refuseNoFile(context, error)),
     };
   }
   const source = await filesOf(context, words);
@@ -100,9 +100,9 @@ async function namedFiles(
   return { ...source, payload, daemonFor: (act) => withDaemonStarted(context, act) };
 }
 
-/** Without a daemon, the folder lacks a file. */
-async function refuseNoFile(error: unknown): Promise<never> {
-  if (!hasCode(error, "daemon_unreachable")) throw error;
+/** Without a daemon, the folder lacks a file, unless only its last ones were asked for. */
+async function refuseNoFile({ flags }: CommandContext, error: unknown): Promise<never> {
+  if (flags.on("last") || !hasCode(error, "daemon_unreachable")) throw error;
   throw new ProcsupError("bad_request", `No procsup.yaml in "${here()}"`, {
     hint: await hintForFolder(here()),
   });
@@ -200,7 +200,7 @@ async function planWithoutDaemon(
   loaded: LoadedConfig | undefined,
   error: unknown,
 ): Promise<ConfigReloadResult> {
-  if (loaded === undefined) return await refuseNoFile(error);
+  if (loaded === undefined) return await refuseNoFile(context, error);
   if (!hasCode(error, "daemon_unreachable")) throw error;
   const { processes, settings } = await selected(context, loaded);
   await refuseProblems(context, { files: loaded.files, processes, settings });
