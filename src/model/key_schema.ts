@@ -217,12 +217,17 @@ function objectProblem(
   if (needs === undefined) return undefined;
   const kind = value[needs.by] as string;
   const needed = needs.keys[kind];
-  if (needed !== undefined && value[needed] === undefined) {
+  if (needed !== undefined && isEmpty(value[needed])) {
     return `${needs.by} "${kind}" needs "${needed}"`;
   }
   const [other, owner] = Object.entries(needs.only ?? {})
     .find(([key, owner]) => owner !== kind && value[key] !== undefined) ?? [];
   return other && `${needs.by} "${kind}" has no "${other}", which is for "${owner}"`;
+}
+
+/** Whether there is nothing to run or to ask: also in the short form of a hook. */
+function isEmpty(value: unknown): boolean {
+  return value === undefined || value === "" || (isMap(value) && value.command === "");
 }
 
 /** Exactly one of a key and those in its place must be given. */

@@ -10,7 +10,7 @@ import type { OtherUser } from "../platform/users/as_user.ts";
 import { sleep } from "../platform/clock.ts";
 import { isLack } from "../platform/lack.ts";
 import { runShell, type ShellResult } from "../platform/launch/shell.ts";
-import type { HookRun } from "./journal.ts";
+import { endOf, type HookRun } from "./journal.ts";
 
 /** What a hook needs to know of its process. */
 export interface HookContext {
@@ -69,7 +69,8 @@ export async function runHook(
   for (let waitMs = RETRY_MS;; waitMs *= 2) {
     try {
       const result = await runOnce(hook, config, owner, given);
-      const output = hide(result.output.trimEnd());
+      // A note with more of it would push other events out of their file.
+      const output = endOf(hide(result.output.trimEnd()));
       over(result.code, result.ended === "timeout", output);
       return hookProblem(hook, config, { ...result, output });
     } catch (error) {

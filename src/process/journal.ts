@@ -114,8 +114,8 @@ export class Journal {
   }
 }
 
-/** A copy of the end of a text: a slice would keep all of it in memory. */
-function endOf(text: string): string {
+/** The end of what a hook printed. A copy: a slice would keep all of it in memory. */
+export function endOf(text: string): string {
   const bytes = new TextEncoder().encode(text);
   if (bytes.length <= OUTPUT_BYTES) return text;
   return new TextDecoder().decode(bytes.subarray(-OUTPUT_BYTES)).replace(/^\ufffd+/, "");

@@ -246,13 +246,13 @@ Deno.test("a forced stop does not wait for pre_stop", async () => {
   assertEquals(test.warnings, []);
 });
 
-Deno.test("only the last 64 KiB of a hook's output are kept", async () => {
+Deno.test("only the end of a hook's output is kept", async () => {
   await using test = await TestManager.open();
   const flood = "head -c 100000000 /dev/zero | tr '\\0' x; printf END; exit 1";
   await test.script("app", "exec sleep 1000", { hooks: { post_start: flood } });
   await waitFor(() => test.warnings.length === 1, { what: "the warning" });
   assert(test.warnings[0]!.endsWith("xEND"));
-  assert(test.warnings[0]!.length < 66_000, `${test.warnings[0]!.length} characters`);
+  assert(test.warnings[0]!.length < 3000, `${test.warnings[0]!.length} characters`);
 });
 
 Deno.test("a shutdown waits for each hook up to its timeout, and leaves none behind", async () => {

@@ -177,6 +177,14 @@ const MISTAKES: readonly [object, string][] = [
   [{ limits: { nofiles: 1 } }, 'Unknown key "limits.nofiles": did you mean "nofile"?'],
   [{ watch: "src" }, 'Invalid "watch" "src": expected map'],
   [{ watch: { path: ["src"] } }, 'Unknown key "watch.path": did you mean "paths"?'],
+  [
+    { watch: { action: "command", command: "" } },
+    'Invalid "watch" {"action":"command","command":""}: action "command" needs "command"',
+  ],
+  [
+    { watch: { action: "command", command: { timeout: "3s" } } },
+    'Invalid "watch" {"action":"command","command":{"timeout":"3s"}}: action "command" needs',
+  ],
   [{ watch: [5] }, 'Invalid "watch.0" 5: expected string'],
   [{ depends_on: "db" }, 'Invalid "depends_on" "db": expected map'],
   [{ depends_on: { db: "up" } }, 'Invalid "depends_on.db" "up": expected one of started'],
