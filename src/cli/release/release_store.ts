@@ -4,7 +4,7 @@
  */
 
 import { messageOf, ProcsupError, quote } from "../../model/errors.ts";
-import { folderOf } from "../../model/release_folder.ts";
+import { folderOf, releasePlace } from "../../model/release_folder.ts";
 import { readForeignFile } from "../../platform/files/foreign_file.ts";
 import { namesIn } from "../../platform/files/stat.ts";
 import { startingEnvironment } from "../../platform/users/app_user.ts";
@@ -73,8 +73,14 @@ export class ReleaseStore {
   async create(): Promise<number> {
     const all = this.#numbers(/^(\d+)(?:\.json|\.log)?$/);
     const release = (all[0] ?? 0) + 1;
+    const folder = this.folder(release);
+    if (releasePlace(folder).release !== release) {
+      throw new ProcsupError("wrong_state", `Cannot make a release after ${all[0]}`, {
+        hint: `Remove what has that number in ${this.#folder}`,
+      });
+    }
     const script = 'mkdir -p -- "$1" && mkdir -- "$2"';
-    await this.run(["sh", "-c", script, "sh", this.#folder, this.folder(release)], this.#base);
+    await this.run(["sh", "-c", script, "sh", this.#folder, folder], this.#base);
     return release;
   }
 
@@ -108,26 +114,27 @@ export class ReleaseStore {
     return (await this.run(["git", "-C", folder, "rev-parse", "HEAD"], folder)).trim();
   }
 
-  /** Shows and keeps the output of commands until it is disposed of. */
+  /** Shows and keeps the output of commands until it is disposed of. Tells if not all is kept. */
   output(
     release: number,
   ): AsyncDisposable & { readonly write: (bytes: Uint8Array) => Promise<void> } {
     const script = 'exec cat > "$1"';
-    const child = this.#spawn(
-      ["sh", "-c", script, "sh", `${this.folder(release)}.log`],
-      "/",
-      "piped",
-    );
+    const path = `${this.folder(release)}.log`;
+    const child = this.#spawn(["sh", "-c", script, "sh", path], "/", "piped");
     const writer = child.stdin.getWriter();
     const decoder = new TextDecoder();
     return {
       async write(bytes) {
         writeMessage(decoder.decode(bytes, { stream: true }));
-        await writer.write(bytes);
+        // It fails on a full disk; what was lost is told at the end.
+        await writer.write(bytes).catch(() => {});
       },
       async [Symbol.asyncDispose]() {
-        await writer.close();
-        await child.output();
+        await writer.close().catch(() => {});
+        const { success, stderr } = await child.output();
+        if (success) return;
+        const why = new TextDecoder().decode(stderr).trim();
+        writeMessage(`Not all of the output is in ${path}: ${why}\n`);
       },
     };
   }
