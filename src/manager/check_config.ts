@@ -16,6 +16,7 @@ import {
   checkIsolation,
   checkLimits,
   checkNotify,
+  checkPrivateTmp,
   checkRootHooks,
   checkStartOn,
   checkTerminal,
@@ -90,9 +91,11 @@ export function startProblems(
   const env = environmentFor(config, inherited, user, attempt);
   const path = env?.PATH ?? config.env.PATH ?? inherited.PATH ?? "";
   const versions = purpose === "look" ? "assumed" : "asked";
-  attempt(() => commandLine(config, { path, user, versions }));
+  const line = attempt(() => commandLine(config, { path, user, versions }));
   attempt(() => checkLimits(config), true);
   attempt(() => checkIsolation(config), true);
+  const argv = line?.argv ?? config.args;
+  attempt(() => checkPrivateTmp(config, { argv, user, home: dirname(apps) }), true);
   attempt(() => checkRootHooks(config));
   attempt(() => checkTerminal(config));
   attempt(() => checkNotify(config));

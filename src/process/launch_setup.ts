@@ -1,5 +1,6 @@
 /** What a configuration asks to be set up in the app's process: user, umask, nice, limits, sockets. */
 
+import { isAbsolute } from "@std/path";
 import { refuseStart } from "../model/errors.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
 import { snakeCase } from "../model/key_table.ts";
@@ -17,7 +18,12 @@ import {
   type SocketAddress,
 } from "../platform/sockets/sockets.ts";
 import { terminalProblem } from "../platform/launch/app_input.ts";
-import { type Isolation, isolationProblem, isolationWords } from "../platform/launch/isolation.ts";
+import {
+  isInTmp,
+  type Isolation,
+  isolationProblem,
+  isolationWords,
+} from "../platform/launch/isolation.ts";
 import { ownNiceness, ulimitLines, ulimitProblem } from "../platform/launch/ulimits.ts";
 import { appUser, type UserConfig } from "../platform/users/app_user.ts";
 
@@ -216,6 +222,35 @@ export function checkLimits(config: Pick<SetupConfig, "name" | "limits" | "nice"
 export function checkIsolation(config: Pick<SetupConfig, "name" | keyof Isolation>): void {
   const problem = isolationProblem(config);
   if (problem !== undefined) refuseStart(config.name, problem);
+}
+
+/** Throws `invalid_config` for an app whose own `/tmp` hides what it cannot do without. */
+export function checkPrivateTmp(
+  config: NotifyConfig & Pick<ProcessConfig, "privateTmp" | "cwd" | "args">,
+  { argv, user, home }: {
+    readonly argv: readonly string[];
+    readonly user: OtherUser | undefined;
+    readonly home: string;
+  },
+): void {
+  const { name, privateTmp, args, cwd } = config;
+  if (!privateTmp) return;
+  const program = argv.slice(0, argv.length - args.length)
+    .find((word) => isAbsolute(word) && isInTmp(word));
+  if (program !== undefined) refuseStart(name, `private_tmp hides "${program}"`);
+  if (user !== undefined && isInTmp(cwd)) refuseStart(name, `private_tmp hides its cwd "${cwd}"`);
+  // Apps of other users report outside of it.
+  if (user !== undefined || !isInTmp(home)) return;
+  const key = config.watchdogMs !== undefined
+    ? "watchdog"
+    : config.notify
+    ? "notify"
+    : saysReady(config)
+    ? "wait_ready"
+    : undefined;
+  if (key !== undefined) {
+    refuseStart(name, `${key} needs a home that private_tmp does not hide: ${home}`);
+  }
 }
 
 /** The launch wrapper uses descriptor 9 for itself. */

@@ -43,6 +43,9 @@ Deno.test("an isolated app keeps its pid, its signals and its exit code, over a 
   const { system, writable, beside, tmp, null: nothing, others } = readable;
   assertEquals([system, writable, beside, tmp, nothing], ["no", "yes", "no", "no", "yes"]);
   assertEquals([others, readable.rights], ["yes", "no"]);
+  Deno.symlinkSync(FOLDER, `${temp.path}/link`);
+  const linked = await look("linked", { read_only: true, writable: [`${temp.path}/link`] });
+  assertEquals([linked.writable, linked.beside], ["yes", "no"]);
   const apart = await look("apart", { private_tmp: true, no_new_privs: true });
   assertEquals([apart.tmp, apart.others, apart.rights], ["yes", "no", "yes"]);
   if (Deno.uid() === 0) {
@@ -50,6 +53,18 @@ Deno.test("an isolated app keeps its pid, its signals and its exit code, over a 
       ...{ uid: "nobody", private_tmp: true, no_new_privs: true, read_only: true },
     });
     assertEquals([nobody.system, nobody.tmp, nobody.others], ["no", "yes", "no"]);
+  }
+  if (Deno.uid() === 0) {
+    // The user of the app can make a link lead anywhere.
+    const theirs = `${temp.path}/theirs`;
+    Deno.mkdirSync(theirs);
+    Deno.symlinkSync("/etc", `${theirs}/data`);
+    Deno.chownSync(theirs, 65534, 65534);
+    assertEquals(
+      isolationProblem({ ...ALL, privateTmp: false, writable: [`${theirs}/data`] }),
+      `writable path "${theirs}/data" leads over a link, and another user can change where: ` +
+        `"${theirs}" belongs to user 65534`,
+    );
   }
   const { pid } = await daemon.status("apart");
   const mark = runMark(pid);
@@ -69,12 +84,18 @@ Deno.test("isolation that cannot be given is refused, by start and by validate",
   ignore: Deno.build.os !== "linux",
 }, async () => {
   await using daemon = await TestDaemon.start();
+  // On a machine where that is a tmpfs, a home for tests is in /var/tmp.
+  const script = `${daemon.home}/script`;
+  Deno.writeTextFileSync(script, "#!/bin/sh\nexec sleep 1000\n", { mode: 0o755 });
   const cases = [
     [{ writable: ["/tmp"] }, "writable needs read_only: true"],
     [
       { read_only: true, private_tmp: true, writable: ["/tmp"] },
       'writable path "/tmp" is hidden by private_tmp',
     ],
+    [{ private_tmp: true, watchdog: "1m" }, "watchdog needs a home that private_tmp does not hide"],
+    [{ private_tmp: true, wait_ready: true }, "wait_ready needs a home that private_tmp does not"],
+    [{ private_tmp: true, command: script }, `private_tmp hides "${script}"`],
     [{ read_only: true, writable: ["/missing/x"] }, 'writable path "/missing/x" does not exist'],
   ] as const;
   for (const [keys, told] of cases) {

@@ -4,10 +4,12 @@
  * program such as bubblewrap stays as its parent, and passes no signal on.
  */
 
+import { ifPossible } from "../../model/errors.ts";
 import { shellWord } from "../../model/shell_line.ts";
 import { isLinux, outputOf } from "../os.ts";
 import { systemProgram } from "../users/as_user.ts";
 import { lookAt } from "../files/stat.ts";
+import { wayProblem } from "../files/way.ts";
 
 export interface Isolation {
   readonly noNewPrivs: boolean;
@@ -53,7 +55,10 @@ const TMP = ["/tmp", "/var/tmp"];
 /** In a subshell: a variable that it sets would replace the app's variable of that name. */
 function mountScript({ privateTmp, readOnly, writable }: Isolation): string {
   const mount = systemProgram("mount")!;
-  const kept = [...SYSTEM, ...privateTmp ? TMP : [], ...writable].map((path) => shellWord(path));
+  // The system names a mount point by its real path. If a path leads elsewhere by the time it is
+  // mounted, that can only be read.
+  const open = writable.map((path) => shellWord(realPath(path)));
+  const kept = [...[...SYSTEM, ...privateTmp ? TMP : []].map((path) => shellWord(path)), ...open];
   const lines = ["set -e"];
   if (privateTmp) {
     const options = "mode=1777,nosuid,nodev";
@@ -65,7 +70,7 @@ function mountScript({ privateTmp, readOnly, writable }: Isolation): string {
   }
   if (readOnly) {
     lines.push(
-      ...writable.map(shellWord).map((path) => `${mount} --rbind ${path} ${path}`),
+      ...open.map((path) => `${mount} --rbind ${path} ${path}`),
       // The app reports there that it is ready.
       "path=${PROCSUP_READY_FILE%/*}; case $path in ?*)",
       `[ ! -d "$path" ] || ${mount} --bind "$path" "$path";; esac`,
@@ -83,6 +88,15 @@ function mountScript({ privateTmp, readOnly, writable }: Isolation): string {
   return `(${lines.join("\n")}\n) || exit 126\nexec "$@"`;
 }
 
+function realPath(path: string): string {
+  return ifPossible(() => Deno.realPathSync(path)) ?? path;
+}
+
+/** Whether `privateTmp` hides a path. */
+export function isInTmp(path: string): boolean {
+  return /^(\/var)?\/tmp(\/|$)/.test(realPath(path));
+}
+
 let mayMount: boolean | undefined;
 
 /** Why this machine cannot isolate an app like this, as a clause; undefined if it can. */
@@ -95,7 +109,7 @@ export function isolationProblem(isolation: Isolation): string | undefined {
   })
     .filter(([, isSet]) => isSet).map(([key]) => key);
   if (writable.length > 0 && !readOnly) return "writable needs read_only: true";
-  const hidden = privateTmp && writable.find((path) => /^(\/var)?\/tmp(\/|$)/.test(path));
+  const hidden = privateTmp && writable.find(isInTmp);
   if (hidden) return `writable path "${hidden}" is hidden by private_tmp`;
   if (keys.length === 0) return undefined;
   if (!isLinux) return `${keys[0]} needs Linux`;
@@ -107,6 +121,11 @@ export function isolationProblem(isolation: Isolation): string | undefined {
   if (lacking !== undefined) return `${keys.at(-1)} needs the program "${lacking}" (util-linux)`;
   const missing = writable.find((path) => lookAt(path) === undefined);
   if (missing !== undefined) return `writable path "${missing}" does not exist`;
+  for (const path of writable) {
+    const problem = realPath(path) === path ? undefined : wayProblem(path);
+    if (problem === undefined) continue;
+    return `writable path "${path}" leads over a link, and another user can change where: ${problem}`;
+  }
   if (privateTmp || readOnly) mayMount ??= tryMount();
   return mayMount === false
     ? `${keys.at(-1)} needs a mount namespace, which this system refuses`
