@@ -73,7 +73,7 @@ export const mayAdminister = computed(() => session.value?.role === "admin");
 /** Listening ports by process id, as they were when they were last shown. */
 export const ports = signal<ReadonlyMap<string, readonly number[]>>(new Map());
 
-export type LogErrors = NonNullable<LogCountsJson["names"]>[number];
+type LogErrors = NonNullable<LogCountsJson["names"]>[number];
 
 /** The errors that processes logged in the last 15 minutes, by name, as they were last shown. */
 export const logErrors = signal<ReadonlyMap<string, LogErrors>>(new Map());

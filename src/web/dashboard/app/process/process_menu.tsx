@@ -202,7 +202,7 @@ function Deeds({ whom, names, isStarted }: {
   );
 }
 
-export const processDialog = signal<
+const processDialog = signal<
   { readonly kind: keyof typeof WINDOWS; readonly name: string } | undefined
 >(undefined);
 

@@ -20,7 +20,7 @@ import { SETTINGS, Settings, settingsPath } from "../settings/settings.tsx";
 import { Timeline } from "../timeline/timeline.tsx";
 
 /** A screen of the navigation. */
-export interface ScreenEntry {
+interface ScreenEntry {
   /** Its name, and first segment of its address except for the timeline. */
   readonly name: string;
   readonly Page: FunctionComponent;

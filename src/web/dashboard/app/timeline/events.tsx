@@ -8,7 +8,7 @@ import { logLink, place, range, setParams } from "../data/router.ts";
 import { clock, happened } from "../data/store.ts";
 import { between, lookingAt, rangeText } from "../data/time_range.ts";
 import { type Condition, CONDITIONS_BY_URGENCY } from "../../../../model/process_info.ts";
-import { Age, Answer, Button, Empty, Search, Select } from "../controls/controls.tsx";
+import { Answer, Button, Empty, Search, Select } from "../controls/controls.tsx";
 import { RangePicker } from "../controls/range_picker.tsx";
 import { AppName, StateShape } from "../process/process_figures.tsx";
 import { dateTime, momentText } from "../data/format.ts";
@@ -56,7 +56,7 @@ export function EventLog({ target }: { readonly target?: string }) {
               ? <Empty title="Nothing happened in this time" />
               : (
                 <section class="panel" aria-label="Events">
-                  <EventList events={events} named={target === undefined} isExact />
+                  <EventList events={events} named={target === undefined} />
                 </section>
               )}
             {truncated && limit.value < MOST_EVENTS && (
@@ -94,22 +94,19 @@ export function RestartsToday({ target }: { readonly target?: string }) {
 }
 
 /** The list, the newest first. `named` shows the names of the processes. */
-export function EventList({ events, named = true, isExact = false }: {
+function EventList({ events, named }: {
   readonly events: readonly EventJson[];
-  readonly named?: boolean;
-  /** True for exact times, false for ages. */
-  readonly isExact?: boolean;
+  readonly named: boolean;
 }) {
-  if (events.length === 0) return <p class="faint">Nothing has happened yet.</p>;
   return (
-    <ol class={`events${isExact ? " exact" : ""}`}>
+    <ol class="events">
       {events.toReversed().map(({ type, at, name, reason, by }, index) => (
         <li key={`${at} ${name} ${type} ${index}`}>
           <a
             href={logLink(name, lookingAt(Date.parse(at), range.value))}
             title="The log of that second"
           >
-            {isExact ? <Moment at={Date.parse(at)} /> : <Age at={at} />}
+            <Moment at={Date.parse(at)} />
           </a>
           {CONDITIONS_BY_URGENCY.includes(type as Condition)
             ? <StateShape state={type as Condition} />

@@ -12,7 +12,7 @@ import type { CronJson, EventsJson, ProcessJson } from "../../../../protocol/wir
 type EventJson = EventsJson["events"][number];
 
 /** `absent`: it did not exist. */
-export type LaneState = Condition | "absent";
+type LaneState = Condition | "absent";
 
 /** The states, those that need attention first. */
 const BY_URGENCY: readonly LaneState[] = [...CONDITIONS_BY_URGENCY, "absent"];
@@ -23,7 +23,7 @@ interface Stretch {
   readonly to: number;
 }
 
-export interface StateStretch extends Stretch {
+interface StateStretch extends Stretch {
   readonly state: LaneState;
 }
 
@@ -36,7 +36,7 @@ export interface Tick {
   readonly text: string;
 }
 
-export interface JobRun extends Stretch {
+interface JobRun extends Stretch {
   readonly ok: boolean;
 }
 
