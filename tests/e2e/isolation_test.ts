@@ -1,7 +1,7 @@
 /** Apps that are set apart: their own /tmp, a file system to read, no new rights. */
 
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { isolationProblem } from "../../src/platform/launch/isolation.ts";
+import { isolationProblem, isolationWords } from "../../src/platform/launch/isolation.ts";
 import { livingOf, runMark } from "../fixtures/run_members.ts";
 import { TestDaemon } from "../support/procsup.ts";
 import { tempHome } from "../support/temp_home.ts";
@@ -78,6 +78,16 @@ Deno.test("an isolated app keeps its pid, its signals and its exit code, over a 
   }
   assertEquals(livingOf(mark), []);
   assert(!Array.from(Deno.readDirSync("/tmp"), ({ name }) => name).includes(`procsup-test.${pid}`));
+});
+
+Deno.test("an app does not run when a part of its isolation fails", {
+  ignore: problem !== undefined,
+}, () => {
+  // Removed since it was checked.
+  const words = isolationWords({ ...ALL, privateTmp: false, writable: ["/missing"] });
+  const [program, ...args] = [...words, "/bin/echo", "it runs"];
+  const { code, stdout } = new Deno.Command(program!, { args, stderr: "null" }).outputSync();
+  assertEquals([code, new TextDecoder().decode(stdout)], [126, ""]);
 });
 
 Deno.test("isolation that cannot be given is refused, by start and by validate", {

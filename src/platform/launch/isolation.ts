@@ -59,21 +59,23 @@ function mountScript({ privateTmp, readOnly, writable }: Isolation): string {
   // mounted, that can only be read.
   const open = writable.map((path) => shellWord(realPath(path)));
   const kept = [...[...SYSTEM, ...privateTmp ? TMP : []].map((path) => shellWord(path)), ...open];
-  const lines = ["set -e"];
+  // `set -e` has no effect where `||` follows.
+  const OR_FAIL = "|| exit 126";
+  const lines: string[] = [];
   if (privateTmp) {
     const options = "mode=1777,nosuid,nodev";
     lines.push(
       `for path in ${TMP.join(" ")}; do`,
-      `[ ! -d $path ] || [ -L $path ] || ${mount} -t tmpfs -o ${options} tmpfs $path`,
+      `[ ! -d $path ] || [ -L $path ] || ${mount} -t tmpfs -o ${options} tmpfs $path ${OR_FAIL}`,
       "done",
     );
   }
   if (readOnly) {
     lines.push(
-      ...open.map((path) => `${mount} --rbind ${path} ${path}`),
+      ...open.map((path) => `${mount} --rbind ${path} ${path} ${OR_FAIL}`),
       // The app reports there that it is ready.
       "path=${PROCSUP_READY_FILE%/*}; case $path in ?*)",
-      `[ ! -d "$path" ] || ${mount} --bind "$path" "$path";; esac`,
+      `[ ! -d "$path" ] || ${mount} --bind "$path" "$path" ${OR_FAIL};; esac`,
       "ready=$path",
       "while read -r _ _ _ _ path _; do",
       // Blanks are written as \040.
@@ -81,7 +83,8 @@ function mountScript({ privateTmp, readOnly, writable }: Isolation): string {
       `case $path/ in ${
         kept.map((path) => `${path}/*`).join(" | ")
       } | "\${ready:-/dev}"/) continue;; esac`,
-      `${mount} -o remount,bind,ro "$path"`,
+      // Another one may be mounted above it.
+      `[ ! -e "$path" ] || ${mount} -o remount,bind,ro "$path" ${OR_FAIL}`,
       "done </proc/self/mountinfo",
     );
   }
