@@ -34,6 +34,9 @@ import { Random } from "./chaos/random.ts";
 /** Time in which granted requests must take effect. */
 const SETTLE_MS = 40_000;
 
+/** A problem that as many looks find, over more than two seconds, is no transition. */
+const PERSISTENT = 10;
+
 const ROOT = fromFileUrl(import.meta.resolve("../..")).replace(/\/$/, "");
 
 class Chaos {
@@ -106,15 +109,18 @@ class Chaos {
 
   async #quiet(): Promise<void> {
     const deadline = Date.now() + SETTLE_MS;
-    let before: string[] = [];
+    const looks: string[][] = [];
     let problems = ["it was not looked at"];
     while (problems.length > 0 && Date.now() < deadline) {
       await sleep(200);
-      before = problems;
       problems = await unsettled(this.#scene).catch((error) => [String(error)]);
+      looks.push(problems);
     }
-    // Report only problems that persist: others may be transitions.
-    for (const problem of problems) if (before.includes(problem)) this.violate(problem);
+    // Report only problems that persist: apps that crash again and again are in transition at any time.
+    const last = looks.slice(-PERSISTENT);
+    for (const problem of problems) {
+      if (last.every((look) => look.includes(problem))) this.violate(problem);
+    }
     for (const problem of await violations(this.#scene)) this.violate(problem);
     await this.#takeUp();
     // Report each problem once.
