@@ -1,12 +1,15 @@
 /** What is polled, without a browser: its component draws nothing. */
 
 import { assertEquals } from "@std/assert";
-import { h, render } from "preact";
 
 /** As much of an element as it takes to draw nothing into it. */
-const NOWHERE = { nodeType: 1, childNodes: [], firstChild: null } as unknown as Element;
+const NOWHERE = { nodeType: 1, childNodes: [], firstChild: null };
+
+/** Without their types: those of a browser would replace the types of Deno in all tests. */
+const [PREACT, POLLED] = ["preact", "../../src/web/dashboard/app/data/polled.ts"];
 
 Deno.test("a request that waits for its turn is not sent for a path that has changed meanwhile", async () => {
+  const { h, render } = await import(PREACT);
   const { setTimeout, setInterval, fetch } = globalThis;
   const timers = new Map<number, { readonly at: number; readonly act: () => void }>();
   let [last, now] = [0, 0];
@@ -23,7 +26,7 @@ Deno.test("a request that waits for its turn is not sent for a path that has cha
     },
   });
   try {
-    const { usePolled } = await import("../../src/web/dashboard/app/data/polled.ts");
+    const { usePolled } = await import(POLLED);
     let shown: unknown;
     const Shown = ({ path, happened }: { path: string; happened: number }) => {
       shown = usePolled(path, Infinity, happened).data.value;
