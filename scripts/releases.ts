@@ -102,10 +102,10 @@ function* problemsOf(row: Row, ended: number): Generator<string> {
   if (record !== expected) {
     yield `on record: ${record || "nothing"} in place of ${expected}: ${reasons.join("; ")}`;
   }
-  // Nobody holds the port of the only instance while it is replaced, nor its shared socket, unless a
-  // daemon does.
+  // Nobody holds the port of the only instance while it is replaced, and those who wait there are
+  // reset; nor its shared socket, unless a daemon does.
   const mayRefuse = place.instances === 1 && (place.ports === "own" || options.kills !== undefined);
-  const failed = load.failed.filter((why) => !(mayRefuse && /refused|closed/.test(why)));
+  const failed = load.failed.filter((why) => !(mayRefuse && /refused|reset|closed/.test(why)));
   if (failed.length > 0) yield `failed: ${[...new Set(failed)].slice(0, 3).join("; ")}`;
   if (kind.isGood && load.bad > 0) yield "bad answers of a good release";
   if (load.badInstances.size > 1) yield `bad answers of ${load.badInstances.size} instances`;
