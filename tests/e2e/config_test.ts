@@ -89,7 +89,7 @@ Deno.test("up scales, rolls, prunes only its own processes, and rejects another 
   off: { entrypoint: sleep, args: ["1000"], autostart: false }
 `,
   );
-  for (const verb of [["start", file], ["up", file, "--prune"]]) {
+  for (const verb of [["start", file], ["up", file]]) {
     const none = await daemon.cli(...verb, "--only", " , ");
     assertEquals([none.code, none.stderr], [
       2,
