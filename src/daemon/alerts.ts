@@ -21,7 +21,7 @@ import type { AlertConfig } from "../model/process_config.ts";
 import { Turns } from "../platform/concurrency.ts";
 import { isState, readState, writeState } from "../platform/files/state_file.ts";
 import { diskOf, type DiskSpace } from "../platform/host.ts";
-import type { ManagedProcess } from "../process/managed_process.ts";
+import { ManagedProcess } from "../process/managed_process.ts";
 import type { AlertJson } from "../protocol/wire.ts";
 import type { MetricsHistory, Reading } from "./metrics_history.ts";
 import { FINE, plan, type Sample } from "./metrics_ring.ts";
@@ -44,6 +44,7 @@ interface Alert extends AlertConfig {
 /** Where an alert stands; the id is empty for the host. */
 interface Standing extends AlertState {
   readonly id: string;
+  readonly name: string;
   readonly when: string;
 }
 
@@ -126,28 +127,30 @@ export class Alerts {
     let isChanged = false;
     this.#values.clear();
     for (const { process, when, resolveAfterMs, condition } of this.#all()) {
-      const id = process?.id ?? "";
+      const { id, name } = process ?? { id: "", name: HOST };
       const key = keyOf(id, when);
-      const value = valueOf(condition, process?.name ?? HOST, figures, key);
+      const value = valueOf(condition, name, figures, key);
       const before = this.#standings.get(key) ?? QUIET;
       const { forMs } = condition;
       const now = nextState(before, isMet(condition, value), at, { forMs, resolveAfterMs });
       known.add(key);
       this.#values.set(key, valueText(condition, value));
-      if (now.met || now.firingSince !== null) this.#standings.set(key, { id, when, ...now });
+      if (now.met || now.firingSince !== null) this.#standings.set(key, { id, name, when, ...now });
       else this.#standings.delete(key);
       isChanged ||= now.met !== before.met || now.firingSince !== before.firingSince;
       if ((now.firingSince === null) === (before.firingSince === null)) continue;
       const text = this.#values.get(key);
-      this.#publish(process, when, now.firingSince !== null, text && `${when}: ${text}`);
+      const reason = text && `${when}: ${text}`;
+      this.#publish(process ?? { id, name }, when, now.firingSince !== null, reason);
     }
-    for (const [key, { id, when, firingSince }] of [...this.#standings]) {
+    for (const [key, { id, name, when, firingSince }] of [...this.#standings]) {
       if (known.has(key)) continue;
       this.#standings.delete(key);
       isChanged = true;
       const process = this.#parts.supervisor.directory.list().find((one) => one.id === id);
-      if (firingSince === null || (process === undefined && id !== "")) continue;
-      this.#publish(process, when, false, `${when}: the alert was removed`);
+      if (firingSince === null) continue;
+      const what = process === undefined && id !== "" ? "app" : "alert";
+      this.#publish(process ?? { id, name }, when, false, `${when}: the ${what} was removed`);
     }
     // After the events: killed in between, the next daemon reports twice rather than never.
     if (isChanged) this.#save();
@@ -205,8 +208,9 @@ export class Alerts {
     return growth(created > since ? [0, ...own] : own);
   }
 
+  /** Of a process; of the host, or of a process that was deleted, by its id and name. */
   #publish(
-    process: ManagedProcess | undefined,
+    of: ManagedProcess | Pick<Standing, "id" | "name">,
     when: string,
     fires: boolean,
     reason = "",
@@ -214,9 +218,13 @@ export class Alerts {
     const { events } = this.#parts.supervisor;
     const type = fires ? "alert" : "alert_resolved";
     const said = { alert: when, reason: reason || when };
-    if (process !== undefined) return events.publishOf(process, type, said);
-    const host = { id: "", name: HOST, state: "running", pid: 0, restarts: 0, exit: null } as const;
-    events.publish({ type, at: new Date(), ...host, ...said });
+    if (of instanceof ManagedProcess) return events.publishOf(of, type, said);
+    const { id, name } = of;
+    const state = id === "" ? "running" : "stopped";
+    events.publish({
+      ...{ type, at: new Date(), id, name, state, pid: 0, restarts: 0, exit: null },
+      ...said,
+    });
   }
 
   #save(): void {

@@ -104,7 +104,7 @@ Deno.test("alerts of the host have no process, and are resolved when they are re
   assertEquals(await scene.look(), []);
 });
 
-Deno.test("an alert that its app no longer has is resolved; that of a deleted app is gone", async () => {
+Deno.test("an alert that its app no longer has is resolved, and so is that of a deleted app", async () => {
   await using scene = await Scene.open(["cpu > 1%", "memory > 1MB"]);
   scene.figures = { cpu: 5, memory: 2 ** 30, restarts: 0 };
   assertEquals((await scene.look()).length, 2);
@@ -112,6 +112,8 @@ Deno.test("an alert that its app no longer has is resolved; that of a deleted ap
   await supervisor.reconfigure("app", { keys: { alerts: ["memory > 1MB"] } });
   assertEquals(await scene.look(), ["alert_resolved app cpu > 1%: the alert was removed"]);
   await supervisor.remove("app");
+  scene.restart();
+  assertEquals(await scene.look(), ["alert_resolved app memory > 1MB: the app was removed"]);
   assertEquals(await scene.look(), []);
   assertEquals(scene.alerts.list(), []);
 });

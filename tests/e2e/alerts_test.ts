@@ -82,6 +82,8 @@ processes:
   await waitFor(() => told().includes("alert_resolved big memory > 1B"));
   assertEquals(await firing(), expected.filter((one) => !one.startsWith("big")));
   assertEquals(told(), [...alerts, "alert_resolved big memory > 1B"]);
+  await daemon.client.call("delete", { target: "slow" });
+  await waitFor(() => told().includes("alert_resolved slow job overdue"));
 
   await daemon.cli("down", file);
   assertEquals(await all(), []);

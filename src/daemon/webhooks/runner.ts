@@ -214,7 +214,9 @@ class TroubleWatch {
     const report = reportAt(type);
     if (report !== undefined) {
       const process = this.#find(id);
-      if (process === undefined && name !== HOST) return;
+      const isGone = process === undefined && name !== HOST;
+      // What was resolved with its app was told of before.
+      if (isGone && report !== "alert_resolved") return;
       if (isTrouble(report)) {
         this.#cancelLook(id);
         this.#troubled.add(id);
