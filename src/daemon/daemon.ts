@@ -151,7 +151,8 @@ function daemonContext(
   const limits = new ReadLimits();
   const context: VerbContext = { ...given, token, configs, web, shutdownNotice, limits };
   if (/^(true|1)$/.test(Deno.env.get("OTEL_DENO") ?? "")) {
-    void import("./telemetry.ts").then(({ exportTelemetry }) => exportTelemetry(backend));
+    const events = backend.events();
+    void import("./telemetry.ts").then(({ exportTelemetry }) => exportTelemetry(backend, events));
   }
   return context;
 }

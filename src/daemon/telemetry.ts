@@ -20,10 +20,10 @@ interface Span {
   end(at?: Date): void;
 }
 
-/** Begins to export. */
-export function exportTelemetry(backend: Backend): void {
+/** Begins to export; `events` are those since the daemon began. */
+export function exportTelemetry(backend: Backend, events: ReadableStream<ProcessChange>): void {
   exportMetrics(backend);
-  void exportEvents(backend.events());
+  void exportEvents(events);
 }
 
 function exportMetrics(backend: Backend): void {

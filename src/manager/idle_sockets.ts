@@ -38,9 +38,15 @@ export class IdleSockets {
       (now.finishedAt ?? 0) - (before.startedAt ?? 0) >= minUptimeMs;
     if (isStart || hasServed) this.#servedAt.set(name, clock.steady());
     if (!AT_REST.has(now.state) && now.state !== "waiting") return;
+    this.#dropInTime(name, listenTimeoutMs);
+  }
+
+  /** Looks again when its time is over: a timer may fire a moment early. */
+  #dropInTime(name: string, listenTimeoutMs: number): void {
     this.#timers.get(name)?.();
-    const left = this.#waitedMs(name) - listenTimeoutMs;
-    if (left < 0) this.#timers.set(name, clock.after(-left, () => this.drop(name)));
+    const left = listenTimeoutMs - this.#waitedMs(name);
+    const again = () => this.#dropInTime(name, listenTimeoutMs);
+    if (left > 0) this.#timers.set(name, this.#world.clock.after(left, again));
     this.drop(name);
   }
 
