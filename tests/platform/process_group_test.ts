@@ -1,5 +1,6 @@
 /** Terminating runs, with real processes. */
 
+import { runIdOf } from "../../src/platform/scan/process_environment.ts";
 import { assert, assertEquals } from "@std/assert";
 import { Launcher } from "../../src/platform/launch/launcher.ts";
 import {
@@ -179,7 +180,9 @@ Deno.test({
       const [daemon] = await scene.pids(1);
       await exited;
       await waitFor(() =>
-        processRow(daemon!)?.ppid !== run.wrapperPid && nameOf(daemon!) === "sleep"
+        processRow(daemon!)?.ppid !== run.wrapperPid && nameOf(daemon!) === "sleep" &&
+        // It has that name before exec ends, and its environment only then.
+        runIdOf(daemon!) === (env === "" ? undefined : "another")
       );
       const background = { pid: daemon!, name: "sleep" };
       const found = env === "" ? { count: 1, background } : { count: 0, background: undefined };
