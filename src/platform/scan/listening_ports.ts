@@ -102,8 +102,9 @@ function fieldsOf(line: string): string[] {
 }
 
 /** The sockets of a process; empty if it has ended or belongs to another user. */
-function socketsOf(pid: number): string[] {
-  return descriptorsOf(pid).map(linkOf).filter((link) => link.startsWith("socket:"));
+function socketsOf(pid: number, within = Infinity): string[] {
+  const first = descriptorsOf(pid).slice(0, within);
+  return first.map(linkOf).filter((link) => link.startsWith("socket:"));
 }
 
 /** The listening sockets of a port, as `socket:[inode]`. Throws for lack of a descriptor. */
@@ -116,10 +117,10 @@ const LISTENER_WITHIN = 1000;
 
 /** The listening sockets that processes have, as `socket:[inode]`; none if they cannot be read. */
 export function listenersOf(pids: readonly number[]): ReadonlySet<string> {
-  const all = isLinux ? ifPossible(listeningSockets) : undefined;
-  if (all === undefined || all.size === 0) return new Set();
-  const open = pids.flatMap((pid) => descriptorsOf(pid).slice(0, LISTENER_WITHIN).map(linkOf));
-  return new Set(open.filter((link) => all.has(link)));
+  const open = new Set(pids.flatMap((pid) => socketsOf(pid, LISTENER_WITHIN)));
+  // The tables of the whole machine are read only for processes that have sockets.
+  const all = open.size === 0 ? undefined : ifPossible(listeningSockets);
+  return open.intersection(all ?? new Set());
 }
 
 /** A process that listens on a port. */
