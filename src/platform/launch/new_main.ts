@@ -5,22 +5,17 @@
 
 import { ifPossible } from "../../model/errors.ts";
 import type { Run } from "../../model/process_state.ts";
-import { groupExists, inGroup } from "../scan/process_group.ts";
+import { groupMembers } from "../scan/process_group.ts";
 import { textsOf } from "../scan/process_environment.ts";
-import { recentProcessTable } from "../scan/process_table.ts";
 
 /**
- * The new main process of a run whose app, with pid `old`, has ended: it has no parent in its group,
- * and its program said that it is the new one.
+ * The new main process of a run whose app, with pid `old`, has ended: its parent is not in the group,
+ * and its title or environment marks it as the new one.
  */
 export function newMain(run: Run, old: number): number | undefined {
-  // Mostly nothing is left.
-  if (!groupExists(run)) return undefined;
   // A table of a moment ago may still have the old one.
   const ended = new Set([run.wrapperPid, old]);
-  const rows = (ifPossible(recentProcessTable) ?? []).filter((row) =>
-    !ended.has(row.pid) && !row.zombie && inGroup(row, run)
-  );
+  const rows = (ifPossible(() => groupMembers(run)) ?? []).filter(({ pid }) => !ended.has(pid));
   const pids = new Set(rows.map(({ pid }) => pid));
   // The old one may have left workers, which are about to end.
   const roots = rows.filter(({ pid, ppid }) => !pids.has(ppid) && isNew(pid, old));

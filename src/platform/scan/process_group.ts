@@ -58,7 +58,7 @@ async function untilLeading(run: Run, deadline: Deadline): Promise<void> {
  * Whether a process is in the run's group. The kernel does not reuse the number of a group with
  * members: the group is a stranger's only if the wrapper's pid belongs to another process.
  */
-export function inGroup({ pgid }: Pick<ProcessRow, "pgid">, run: Run): boolean {
+function inGroup({ pgid }: Pick<ProcessRow, "pgid">, run: Run): boolean {
   if (run.wrapperPid <= 0 || pgid !== run.wrapperPid) return false;
   const leader = processRow(run.wrapperPid);
   return leader === undefined || leader.start === run.wrapperStart;
@@ -70,7 +70,7 @@ export function isInGroup(pid: number, run: Run): boolean {
 }
 
 /** Whether the group has a member. Cheap; counts members that ended but were not collected. */
-export function groupExists(run: Run): boolean {
+function groupExists(run: Run): boolean {
   // The wrapper pid is 0 while only the intent is recorded. Group 0 would be our own.
   return run.wrapperPid > 0 && exists(-run.wrapperPid);
 }
@@ -147,16 +147,11 @@ export async function survivors(
   return members.find(scan, gathered);
 }
 
-/**
- * Living members of the run's group. The kernel does not reuse the number of a group with members:
- * the group is a stranger's only if the wrapper's pid belongs to another process.
- */
-function groupMembers(run: Run): readonly ProcessRow[] {
+/** Living members of the run's group. */
+export function groupMembers(run: Run): readonly ProcessRow[] {
   if (!groupExists(run)) return [];
   const members = recentProcessTable().filter((row) => row.pgid === run.wrapperPid && !row.zombie);
-  const leader = members.find((row) => row.pid === run.wrapperPid);
-  const stranger = leader !== undefined && leader.start !== run.wrapperStart;
-  return stranger ? [] : members;
+  return members.some((row) => inGroup(row, run)) ? members : [];
 }
 
 const POLL_MS = [2, 2, 4, 8, 16, 32];
