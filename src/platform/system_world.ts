@@ -76,7 +76,6 @@ export function systemWorld(
     forget: (runId) => {
       notices.get(runId)?.close();
       notices.delete(runId);
-      // Its socket goes before the files of its run.
       ready.forget(runId);
       launcher.forget(runId);
     },

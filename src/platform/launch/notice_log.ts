@@ -54,7 +54,7 @@ export class NoticeLog implements NoticeSource {
     this.#files = files;
     this.#runId = runId;
     this.#socket = socket;
-    this.#cancel = files.follow(runId, "notify", () => this.look());
+    this.#cancel = files.followNotices(runId, () => this.look());
     this.look();
   }
 

@@ -84,7 +84,7 @@ export function closeNotifySocket(fd: number): void {
 
 /** Ends the reader of a socket, if the wrapper has not, and removes the socket. */
 export function endNotifySocket(path: string): void {
-  if (lstatIfAny(path) === undefined) return;
+  if (ifPossible(() => lstatIfAny(path)) === undefined) return;
   ifPossible(() => notifyService(path, ""));
   ifPossible(() => removeFile(path));
 }

@@ -1,7 +1,8 @@
 /**
  * Files of the run folder: `<run id>.pid` and `<run id>.exit`, by the launch wrapper,
- * `<run id>.ready`, by the app, and `<run id>.notify`; see notify_socket.ts. One watch on the folder serves all runs, and is idle between changes.
- * Apps of another user cannot enter the home, so their ready files are outside of it.
+ * `<run id>.ready`, by the app, and `<run id>.notify` and `.sock`; see notify_socket.ts. One watch on
+ * the folder serves all runs, and is idle between changes. Apps of another user cannot enter the home,
+ * so their ready files and sockets are outside of it.
  */
 
 import { ifPossible } from "../../model/errors.ts";
@@ -107,9 +108,9 @@ export class RunFiles {
     removeFile(`${this.stem(runId)}.exit`);
   }
 
-  /** Calls `act` at each change of a run's file. Returns a cancel function. */
-  follow(runId: string, kind: "notify", act: () => void): () => void {
-    const name = `${runId}.${kind}`;
+  /** Calls `act` at each change of a run's `.notify` file. Returns a cancel function. */
+  followNotices(runId: string, act: () => void): () => void {
+    const name = `${runId}.notify`;
     this.#followed.set(name, act);
     this.#watch();
     return () => this.#followed.delete(name);
@@ -124,7 +125,8 @@ export class RunFiles {
 
   /** Removes a run's files, whose content is recorded by now. Cancels what waits for them. */
   remove(runId: string): void {
-    for (const kind of [...Object.keys(CONTENT), "notify", "sock"]) {
+    endNotifySocket(`${this.stem(runId)}.sock`);
+    for (const kind of [...Object.keys(CONTENT), "notify"]) {
       this.#waiting.delete(`${runId}.${kind}`);
       // Not a folder, or read-only: the next daemon removes what is left.
       ifPossible(() => removeFile(`${this.stem(runId)}.${kind}`));
@@ -233,7 +235,6 @@ export class ReadyFiles {
 
   /** Removes the files outside of the home. */
   forget(runId: string): void {
-    endNotifySocket(`${this.#own.stem(runId)}.sock`);
     // Only root runs apps as others.
     if (Deno.uid() !== 0) return;
     removeFile(outside(runId));
