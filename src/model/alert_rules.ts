@@ -4,15 +4,15 @@ import { durationProblem, formatDuration, parseDuration } from "./duration.ts";
 import { didYouMean, nearestWord } from "./nearest_word.ts";
 import { humanBytes, parseSize, sizeProblem } from "./size.ts";
 
-/** Whose figures a condition is about. */
+/** Where the figures of a condition come from: a process, or the host. */
 export type AlertScope = "process" | "host";
 
 type Unit = "percent" | "size" | "count";
 
 interface Figure {
-  /** The units of its limit; the first is that of a number without one. */
+  /** The units that its limit can have. The first applies to a number without a unit. */
   readonly units: readonly Unit[];
-  /** It is counted within a time, which the condition must name. */
+  /** Set if it is counted within a time, which the condition must name. */
   readonly isCounted?: true;
 }
 
@@ -45,7 +45,7 @@ const OPERATORS = {
 
 type Operator = keyof typeof OPERATORS;
 
-/** Times within a condition, at which figures are measured and up to which they are kept finely. */
+/** Limits of the times in a condition: figures are measured every 10 s, and that is kept for a day. */
 const [LEAST_MS, MOST_MS] = [10_000, 24 * 3_600_000];
 
 export interface Condition {
@@ -65,51 +65,63 @@ interface Word {
   readonly column: number;
 }
 
+/** Takes the next word. After the last it returns an empty one, at the column after the text. */
+type Take = () => Word;
+
 /** Reads a condition, such as `memory > 400MB for 5m`. Throws a message with the column. */
 export function parseCondition(text: string, scope: AlertScope): Condition {
-  const words: Word[] = [...text.matchAll(/[<>=!]+|[^\s<>=!]+/g)]
-    .map(({ 0: text, index }) => ({ text, column: index + 1 }));
-  const end = { text: "", column: text.trimEnd().length + 1 };
-  const take = () => words.shift() ?? end;
+  const take = wordsOf(text);
   const first = take();
-  const time = (what: string) => {
-    const word = take();
-    const problem = word.text === "" ? `expected ${what}` : durationProblem(word.text);
-    if (problem !== undefined) refuse(word, problem);
-    const ms = parseDuration(word.text);
-    if (ms >= LEAST_MS && ms <= MOST_MS) return ms;
-    return refuse(word, `expected ${formatDuration(LEAST_MS)} to ${formatDuration(MOST_MS)}`);
-  };
-  const forMs = () => {
-    const word = take();
-    if (word === end) return 0;
-    if (word.text !== "for") refuse(word, 'expected "for" and a duration, or nothing');
-    const ms = time('a duration after "for", such as "5m"');
-    const more = take();
-    return more === end ? ms : refuse(more, "expected nothing after the duration");
-  };
   if (first.text === "job" && scope === "process") {
     const word = take();
     if (word.text !== "overdue") refuse(word, `expected "${OVERDUE}"`);
-    return {
-      ...{ figure: OVERDUE, operator: ">", limit: 0, unit: "count", withinMs: 0, forMs: forMs() },
-    };
+    const limit = { operator: ">", limit: 0, unit: "count", withinMs: 0 } as const;
+    return { figure: OVERDUE, ...limit, forMs: forTime(take) };
   }
   const { units, isCounted } = figureOf(first, scope);
-  const operator = take();
-  if (!Object.hasOwn(OPERATORS, operator.text)) refuse(operator, "expected >, >=, < or <=");
+  const operator = operatorOf(take());
   const limit = limitOf(take(), units);
-  let withinMs = 0;
-  if (isCounted) {
-    const word = take();
-    const what = `"in" and a duration: ${first.text} are counted within it`;
-    if (word.text !== "in") refuse(word, `expected ${what}`);
-    withinMs = time('a duration after "in", such as "10m"');
+  const withinMs = isCounted ? withinTime(take, first.text) : 0;
+  return { figure: first.text, operator, ...limit, withinMs, forMs: forTime(take) };
+}
+
+function wordsOf(text: string): Take {
+  const words: Word[] = [...text.matchAll(/[<>=!]+|[^\s<>=!]+/g)]
+    .map(({ 0: text, index }) => ({ text, column: index + 1 }));
+  const end = { text: "", column: text.trimEnd().length + 1 };
+  return () => words.shift() ?? end;
+}
+
+/** The time after `for`; 0 at the end. Nothing may follow. */
+function forTime(take: Take): number {
+  const word = take();
+  if (word.text === "") return 0;
+  if (word.text !== "for") refuse(word, 'expected "for" and a duration, or nothing');
+  const ms = timeOf(take(), 'a duration after "for", such as "5m"');
+  const more = take();
+  return more.text === "" ? ms : refuse(more, "expected nothing after the duration");
+}
+
+/** The time after `in`. */
+function withinTime(take: Take, figure: string): number {
+  const word = take();
+  if (word.text !== "in") {
+    refuse(word, `expected "in" and a duration: ${figure} are counted within it`);
   }
-  return {
-    ...{ figure: first.text, operator: operator.text as Operator, ...limit, withinMs },
-    forMs: forMs(),
-  };
+  return timeOf(take(), 'a duration after "in", such as "10m"');
+}
+
+function timeOf(word: Word, what: string): number {
+  const problem = word.text === "" ? `expected ${what}` : durationProblem(word.text);
+  if (problem !== undefined) refuse(word, problem);
+  const ms = parseDuration(word.text);
+  if (ms >= LEAST_MS && ms <= MOST_MS) return ms;
+  return refuse(word, `expected ${formatDuration(LEAST_MS)} to ${formatDuration(MOST_MS)}`);
+}
+
+function operatorOf(word: Word): Operator {
+  if (Object.hasOwn(OPERATORS, word.text)) return word.text as Operator;
+  return refuse(word, "expected >, >=, < or <=");
 }
 
 function refuse({ text, column }: Word, why: string): never {
@@ -170,10 +182,7 @@ export function valueText({ figure, unit }: Condition, value: number): string {
   return `${Number(value.toFixed(2))}${unit === "percent" ? "%" : ""}`;
 }
 
-/**
- * How often a counter grew, from the values that were measured. One that has become smaller began
- * again at 0.
- */
+/** By how much a counter grew over its values. A value below the one before it was counted from 0. */
 export function growth(values: readonly number[]): number {
   return values.slice(1).reduce((sum, value, index) => {
     const before = values[index]!;
