@@ -13,11 +13,11 @@ export class NotifyMonitor implements Monitor {
   readonly #cancelListening: Cancel;
   #cancelTimer: Cancel = () => {};
   /**
-   * When the app last gave a sign of life, in steady milliseconds. While no daemon runs, nobody
-   * looks for one: the interval begins when this daemon does.
+   * When the app last gave a sign of life, in steady milliseconds. The first interval begins with
+   * this monitor, as no sign was read while no daemon ran.
    */
   #aliveAt: number;
-  /** A new main process may still send to the socket of the former one. */
+  /** True until a new main process has sent its first sign: it may not have the socket. */
   #isSilent = false;
 
   constructor(process: RunView, notices: NoticeSource) {
@@ -73,12 +73,14 @@ export class NotifyMonitor implements Monitor {
 
   /** An app that starts may not send any sign yet. */
   #watchOnceReady(): void {
-    this.#cancelTimer();
     this.#isSilent = this.#notices.now.isNewMain;
-    if (this.#intervalMs === 0 || this.#notices.now.isStopping) return;
+    // Its end is awaited by the same timer.
+    if (this.#notices.now.isStopping) return;
+    this.#cancelTimer();
+    if (this.#intervalMs === 0) return;
     this.#process.untilReady(this.#over.signal).then(
       () => {
-        this.#aliveAt = Math.max(this.#aliveAt, this.#process.world.clock.steady());
+        this.#aliveAt = this.#process.world.clock.steady();
         this.#arm();
       },
       () => {},
@@ -87,10 +89,10 @@ export class NotifyMonitor implements Monitor {
 
   #arm(): void {
     const { clock } = this.#process.world;
-    this.#cancelTimer();
     const intervalMs = this.#intervalMs;
     const { isNewMain, isStopping } = this.#notices.now;
     if (this.#over.signal.aborted || intervalMs === 0 || isNewMain || isStopping) return;
+    this.#cancelTimer();
     const left = intervalMs - (clock.steady() - this.#aliveAt);
     if (left <= 0 && !this.#notices.isRead()) {
       return this.#process.note("its NOTIFY_SOCKET is not read any more: its watchdog is off");

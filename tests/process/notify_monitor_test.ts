@@ -118,6 +118,29 @@ Deno.test("an app that says STOPPING=1 has its stop_timeout, without its watchdo
   assertEquals(lastReason, "said STOPPING=1 and did not end within 10s");
 });
 
+Deno.test("the end that STOPPING=1 announces is awaited, whatever else the app says", async () => {
+  const ways = {
+    "read late": (lone: LoneProcess) => {
+      lone.world.notices(lone.process.snapshot.run!)!.unread = "STOPPING=1";
+      lone.world.clock.advance(1000);
+    },
+    "with another interval": (lone: LoneProcess) =>
+      lone.world.notify("STOPPING=1\nWATCHDOG_USEC=2000000"),
+    "by a silent new main process": (lone: LoneProcess) =>
+      lone.world.notify(`${NEW_MAIN_LINE}\nSTOPPING=1\nWATCHDOG=1`),
+  };
+  for (const [how, say] of Object.entries(ways)) {
+    await using lone = await running({ watchdog: "1s", stop_timeout: "10s" });
+    await waitFor(() => lone.world.clock.pending === 1);
+    say(lone);
+    assertEquals([lone.state, lone.world.clock.pending], ["running", 1], how);
+    lone.world.clock.advance(10_000);
+    await waitFor(() => lone.state === "waiting");
+    const { lastReason } = lone.process.info();
+    assertEquals(lastReason, "said STOPPING=1 and did not end within 10s", how);
+  }
+});
+
 Deno.test("a new main process lives on after STOPPING=1 of the former one, and its watchdog begins with WATCHDOG=1", async () => {
   await using lone = await running({ watchdog: "1s", stop_timeout: "10s" });
   const { clock } = lone.world;
