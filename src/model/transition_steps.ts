@@ -245,11 +245,10 @@ export function hookEffects({ hooks }: Policy, ...names: readonly HookName[]): E
 
 /** Restarts at once but within the budget: a limit that is always hit must not loop forever. */
 function recycled(over: Snapshot, policy: Policy): Step {
-  const recent = recentRestarts(policy, over.restartsAt, over.totalUptimeMs);
-  if (!budgetLeft(policy, recent)) return givenUp(over, recent.length, []);
-  const restartsAt = [...recent, over.totalUptimeMs];
-  const [next, effects] = launch({ ...over, launchedBy: "automatic", restartsAt });
-  return [{ ...next, hookOnceUp: "postRestart" }, effects];
+  return withinBudget(over, policy, [], (next) => {
+    const [launched, effects] = launch({ ...next, launchedBy: "automatic" });
+    return [{ ...launched, hookOnceUp: "postRestart" }, effects];
+  });
 }
 
 function finished(now: Snapshot, exit: Exit | null, at: number, ranForMs: number): Snapshot {
@@ -297,7 +296,7 @@ export function exited(
   if (isSuccess(exit, policy) && policy.restartPolicy !== "always") {
     return policy.startOn === undefined
       ? [{ ...over, state: "stopped" }, cleanUp]
-      : onceMoreUsed(over, policy, cleanUp);
+      : connectable(over, policy, cleanUp);
   }
   // The next event after a success is that of the restart.
   const endCause = isSuccess(exit, policy) ? "exit" : null;
@@ -308,12 +307,13 @@ export function exited(
  * The app has ended by itself, such as when it was idle: the next connection starts it. Within the
  * budget, as the connection that it should have accepted may still wait.
  */
-function onceMoreUsed(over: Snapshot, policy: Policy, effects: readonly Effect[]): Step {
-  const recent = recentRestarts(policy, over.restartsAt, over.totalUptimeMs);
-  if (!budgetLeft(policy, recent)) return givenUp(over, recent.length, effects);
-  const restartsAt = [...recent, over.totalUptimeMs];
-  const [next, more] = awaitConnection({ ...over, restartsAt }, `${over.lastReason}; `);
-  return [next, [...effects, ...more]];
+function connectable(over: Snapshot, policy: Policy, effects: readonly Effect[]): Step {
+  return withinBudget(
+    over,
+    policy,
+    effects,
+    (next) => awaitConnection(next, `${over.lastReason}; `),
+  );
 }
 
 /** The system could not launch it: try again with growing delays. The restart budget is not used. */
@@ -347,28 +347,36 @@ function failed(
   effects: readonly Effect[],
 ): Step {
   if (policy.restartPolicy === "never") return [{ ...over, state: "crashed" }, effects];
-  const recent = recentRestarts(policy, over.restartsAt, over.totalUptimeMs);
-  if (!budgetLeft(policy, recent)) return givenUp(over, recent.length, effects);
   const ms = restartDelay(policy, over.consecutiveFailures, random);
-  return [
+  return withinBudget(over, policy, effects, (next) => [
     {
-      ...over,
+      ...next,
       state: "waiting",
       awaiting: "delay",
       launchedBy: "automatic",
       hookOnceUp: null,
       consecutiveFailures: over.consecutiveFailures + 1,
-      restartsAt: [...recent, over.totalUptimeMs],
       nextRestartAt: at + ms,
     },
-    [...effects, { type: "arm_delay", ms }],
-  ];
+    [{ type: "arm_delay", ms }],
+  ]);
 }
 
-function givenUp(over: Snapshot, restarts: number, effects: readonly Effect[]): Step {
-  const count = `${restarts} ${restarts === 1 ? "restart" : "restarts"}`;
-  const lastReason = `${over.lastReason}, ${count} used up`;
-  return [{ ...over, state: "errored", lastReason }, effects];
+/** Counts a restart and takes the next step, or gives up if the budget is used up. */
+function withinBudget(
+  over: Snapshot,
+  policy: Policy,
+  effects: readonly Effect[],
+  step: (counted: Snapshot) => Step,
+): Step {
+  const recent = recentRestarts(policy, over.restartsAt, over.totalUptimeMs);
+  if (!budgetLeft(policy, recent)) {
+    const count = `${recent.length} ${recent.length === 1 ? "restart" : "restarts"}`;
+    const lastReason = `${over.lastReason}, ${count} used up`;
+    return [{ ...over, state: "errored", lastReason }, effects];
+  }
+  const [next, more] = step({ ...over, restartsAt: [...recent, over.totalUptimeMs] });
+  return [next, [...effects, ...more]];
 }
 
 /** Signals that ended an app, unless it exited with 130 or 141: a shell does not tell which. */
@@ -384,8 +392,8 @@ export function isSuccess(
 }
 
 /** `exited with code 1`, `ended by SIGSEGV`, `exit code unknown`, `out of memory: …`. */
-export function describeExit({ oom, ...exit }: Exit): string {
-  if (oom) return "out of memory: the kernel killed it";
+export function describeExit(exit: Exit): string {
+  if (exit.oom) return "out of memory: the kernel killed it";
   if (exit.signal !== null) return `ended by ${exit.signal}`;
   return exit.code === null ? "ended, exit code unknown" : `exited with code ${exit.code}`;
 }
