@@ -41,7 +41,11 @@ export async function awaitDependencies(
 
 /** Whether another process depends on the end of the process of that name. */
 export function isAwaitedToEnd(name: string, others: Iterable<ProcessConfig>): boolean {
-  return [...others].some(({ dependsOn }) => dependsOn[name]?.startsWith("completed"));
+  return [...others].some(({ dependsOn }) => awaitsEnd(dependsOn[name]));
+}
+
+function awaitsEnd(condition: DependencyCondition | undefined): boolean {
+  return condition === "completed" || condition === "completed_ok";
 }
 
 async function awaitOne(
@@ -49,8 +53,8 @@ async function awaitOne(
   condition: DependencyCondition,
   signal: AbortSignal,
 ): Promise<void> {
-  // Its sockets are open: whoever connects to them starts it.
-  const isServing = () => dependency.snapshot.awaiting === "connection" && !/^comp/.test(condition);
+  // Its sockets are open, and a connection to them starts it.
+  const isServing = () => dependency.snapshot.awaiting === "connection" && !awaitsEnd(condition);
   const met = () =>
     isServing() || CONDITIONS[condition](dependency.info(), dependency.snapshot.desired);
   const { state, desired } = dependency.snapshot;
