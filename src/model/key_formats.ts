@@ -6,7 +6,7 @@ import { pathTest } from "./glob.ts";
 import type { Format } from "./key_table.ts";
 import { isAddressRange, parseListen } from "./listen_address.ts";
 import { nameProblem } from "./name.ts";
-import { signalProblem } from "./signal.ts";
+import { signalProblem, signalText } from "./signal.ts";
 import { userProblem } from "./user_id.ts";
 
 interface FormatRule {
@@ -66,7 +66,7 @@ export const FORMATS: Readonly<Record<Format, FormatRule>> = {
 function actionRule(...words: readonly string[]): FormatRule {
   return {
     problem: (text) => {
-      const [, signal] = /^signal:(.+)$/.exec(text) ?? [];
+      const signal = signalText(text);
       if (signal !== undefined) return signalProblem(signal);
       if (words.includes(text)) return undefined;
       const quoted = words.map((word) => `"${word}"`).join(", ");

@@ -60,6 +60,17 @@ export function parseSignal(value: string | number): SignalName {
   );
 }
 
+/** The signal of an action such as `signal:HUP`; undefined for other actions. */
+export function signalOfAction(action: string): SignalName | undefined {
+  const text = signalText(action);
+  return text === undefined ? undefined : parseSignal(text);
+}
+
+/** The text after `signal:`; undefined for other actions. */
+export function signalText(action: string): string | undefined {
+  return /^signal:(.+)$/.exec(action)?.[1];
+}
+
 /** Describes why a signal is invalid; undefined if it is valid. */
 export function signalProblem(value: string | number): string | undefined {
   return signalOf(value) === undefined ? withNearest("unknown signal", near(value)) : undefined;

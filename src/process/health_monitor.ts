@@ -4,7 +4,7 @@ import { messageOf } from "../model/errors.ts";
 import { delayAfter, type HealthRecord, judge, UNKNOWN_HEALTH } from "../model/health.ts";
 import { isReadyByHealth } from "../model/transition_steps.ts";
 import type { HealthCheckConfig } from "../model/process_config.ts";
-import { parseSignal } from "../model/signal.ts";
+import { signalOfAction } from "../model/signal.ts";
 import { type Cancel, timeoutSignal } from "../platform/clock.ts";
 import { isLack } from "../platform/lack.ts";
 import { probeHttp, type ProbeOptions, probeTcp } from "../platform/sockets/probe.ts";
@@ -116,9 +116,9 @@ export class HealthMonitor implements Monitor {
     if (onFailure === "restart") {
       const reason = `unhealthy: ${problem}`;
       this.#process.post({ type: "recycle_requested", attempt, reason, cause: "health" });
-    } else if (onFailure.startsWith("signal:")) {
-      this.#process.signal(parseSignal(onFailure.slice("signal:".length)));
     }
+    const signal = signalOfAction(onFailure);
+    if (signal !== undefined) this.#process.signal(signal);
   }
 
   async #hook(hook: "preHealthCheck" | "postHealthCheck"): Promise<void> {

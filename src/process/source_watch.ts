@@ -1,13 +1,13 @@
 /**
- * Watches the sources of a process, while it runs and after it has failed. On a change it is restarted,
- * reloaded or sent a signal, or a command runs.
+ * Watches the sources of a process, while it runs and after it has failed. After a change it
+ * restarts or reloads the process, sends it a signal, or runs a command.
  */
 
 import { isLoop, LOOP_RESTARTS } from "../model/restart_budget.ts";
 import type { Snapshot } from "../model/process_state.ts";
 import { ifPossible } from "../model/errors.ts";
 import type { HookConfig } from "../model/process_config.ts";
-import { parseSignal } from "../model/signal.ts";
+import { signalOfAction } from "../model/signal.ts";
 import { dirname } from "@std/path";
 import { appUser } from "../platform/users/app_user.ts";
 import type { Monitor } from "./run_view.ts";
@@ -20,10 +20,7 @@ export class SourceWatch implements Monitor {
   readonly #process: ProcessActor;
   readonly #run: RunController;
   readonly #hooks: ProcessHooks;
-  /**
-   * What is watched: an attempt, whether it has ended, and since which action. Each begins a watch of its
-   * own.
-   */
+  /** Attempt, whether it has ended, and the time of the last action. Each value has its own watch. */
   #watched: string | undefined;
   #watch: Monitor | undefined;
   /** True until the first snapshot was seen: it may be what an earlier daemon left. */
@@ -105,8 +102,8 @@ export class SourceWatch implements Monitor {
     }
     // One that has failed can only be started again.
     const isUp = this.#process.snapshot.run !== null;
-    if (isUp && action.startsWith("signal:")) {
-      const signal = parseSignal(action.slice("signal:".length));
+    const signal = isUp ? signalOfAction(action) : undefined;
+    if (signal !== undefined) {
       const isSent = this.#run.signal(signal);
       this.#process.note(
         `${reason}, ${signal} is ${isSent ? "sent" : "not sent: it has no process"}`,
@@ -114,12 +111,12 @@ export class SourceWatch implements Monitor {
       return this.#over();
     }
     const verb = isUp && action === "reload" ? "reload" : "restart";
-    // A reload may fail, or leave the run alive.
     if (verb === "reload") {
       this.#process.note(`${reason}, it is reloaded`);
+      // A reload may fail, or leave the run alive.
       this.#over();
+      if (config.reloadSignal !== undefined) return this.#request(verb, reason);
     }
-    if (verb === "reload" && config.reloadSignal !== undefined) return this.#request(verb, reason);
     const at = machine.world.clock.now();
     const upForMs = this.#run.uptimeMs || Math.max(0, at - (startedAt ?? at));
     this.#process.post({ type: "file_changed", attempt, at, upForMs });
@@ -141,7 +138,7 @@ export class SourceWatch implements Monitor {
     }, () => {});
   }
 
-  /** Changes while it runs do not count: it may make them. */
+  /** Changes while the command runs do not count: it may make them. */
   async #runCommand(command: HookConfig): Promise<void> {
     if (this.#isCommandRunning) return;
     this.#isCommandRunning = true;
