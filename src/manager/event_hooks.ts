@@ -1,20 +1,22 @@
 /** Runs the hooks `on_crash`, `on_errored`, `on_unhealthy` and `on_alert` after events of a process. */
 
 import { messageOf } from "../model/errors.ts";
-import { bodyAbout, OUTPUT_LINES, withOutput } from "../model/event_body.ts";
+import { bodyAbout } from "../model/event_body.ts";
 import { snakeCase } from "../model/key_table.ts";
 import type { HookName } from "../model/process_config.ts";
 import type { ProcessChange } from "../model/process_info.ts";
-import { hookAfter, isTrouble, reportAt } from "../model/webhook_rules.ts";
+import { hookAfter, reportAt } from "../model/webhook_rules.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
-import { lastWords } from "./last_words.ts";
+import { explained } from "./last_words.ts";
 
-/** Hooks of one process that may wait for those before them. */
+/** The largest number of hooks of one process that run or wait. */
 const MAX_WAITING = 100;
 
-/** One process's hooks in progress, which run one after the other. */
+/** The hooks of one process, which run one after the other. */
 interface Line {
+  /** Resolves when the last one is over. */
   last: Promise<void>;
+  /** How many run or wait. */
   length: number;
 }
 
@@ -47,17 +49,11 @@ export class EventHooks {
   };
 
   async #run(process: ManagedProcess, hook: HookName, change: ProcessChange): Promise<void> {
-    const event = reportAt(change.type)!;
-    const body = bodyAbout(event, change, {
+    const body = bodyAbout(reportAt(change.type)!, change, {
       namespace: process.config.namespace,
       host: Deno.hostname(),
       dashboard: this.#dashboard(),
     });
-    // The next run may have begun already: the output of all runs is read.
-    const words = isTrouble(event)
-      ? await lastWords(process, { runs: "all", lines: OUTPUT_LINES })
-      : undefined;
-    const whole = words?.lastOutput.length ? withOutput(body, words) : body;
-    await process.runHook(hook, JSON.stringify(whole));
+    await process.runHook(hook, JSON.stringify(await explained(body, process)));
   }
 }

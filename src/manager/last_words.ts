@@ -8,8 +8,10 @@ import type { ProcessConfig } from "../model/process_config.ts";
 import type { LastWords } from "../model/start_failed.ts";
 import { isListenedOn } from "../platform/scan/listening_ports.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
-import { type Hint } from "../model/hint.ts";
+import type { Hint } from "../model/hint.ts";
 import { baseName } from "../model/name.ts";
+import { type EventBody, OUTPUT_LINES, withOutput } from "../model/event_body.ts";
+import { isTrouble } from "../model/webhook_rules.ts";
 
 /** Maximum lines of output for a failure, and maximum characters. */
 const LINES = 10;
@@ -55,6 +57,14 @@ export async function lastWords(
   const lastOutput = endOf(found !== undefined || stderr.length === 0 ? stdout : stderr, lines);
   const likely = found ?? (hasFailed ? likelyErrorLine(stderr) : undefined);
   return { errorLine: likely, lastOutput };
+}
+
+/** The body of an event, with the last output of its process if that is in trouble. */
+export async function explained(body: EventBody, process: ManagedProcess): Promise<EventBody> {
+  if (!isTrouble(body.type)) return body;
+  // The next run may have begun already: the output of all runs is read.
+  const words = await lastWords(process, { runs: "all", lines: OUTPUT_LINES });
+  return words.lastOutput.length > 0 ? withOutput(body, words) : body;
 }
 
 /** Whether the last run failed with an exit code, not by a signal: it may have printed why. */

@@ -1,18 +1,11 @@
 /** Runs the webhooks: turns events into deliveries. */
 
 import { ifPossible, messageOf } from "../../model/errors.ts";
-import {
-  bodyAbout,
-  type EventBody,
-  OUTPUT_LINES,
-  testBody,
-  withOutput,
-} from "../../model/event_body.ts";
+import { bodyAbout, type EventBody, testBody } from "../../model/event_body.ts";
 import { HOST } from "../../model/name.ts";
-import type { LastWords } from "../../model/start_failed.ts";
 import type { ProcessChange } from "../../model/process_info.ts";
 import type { Webhook, WebhookEvent } from "../../model/webhook.ts";
-import { lastWords } from "../../manager/last_words.ts";
+import { explained } from "../../manager/last_words.ts";
 import type { Supervisor } from "../../manager/supervisor.ts";
 import type { ManagedProcess } from "../../process/managed_process.ts";
 import type { WebhookJson, WebhookTestJson } from "../../protocol/wire.ts";
@@ -161,11 +154,8 @@ export class Runner {
     try {
       for (let next = this.#inbox.shift(); next !== undefined; next = this.#inbox.shift()) {
         const { body, process, to } = next;
-        const explains = process !== undefined && isTrouble(body.type);
-        const words = explains ? await this.#lastWords(process) : undefined;
-        const whole = words?.lastOutput.length
-          ? JSON.stringify(withOutput(body, words))
-          : undefined;
+        const more = process === undefined ? body : await this.#explained(body, process);
+        const whole = more === body ? undefined : JSON.stringify(more);
         for (const { sender, delivery } of to) {
           sender.send(whole === undefined ? delivery : this.#outbox.rewrite(delivery, whole));
         }
@@ -175,11 +165,10 @@ export class Runner {
     }
   }
 
-  /** The next run may have begun already: the output of all runs is read. */
-  #lastWords(process: ManagedProcess): Promise<LastWords | undefined> {
-    return lastWords(process, { runs: "all", lines: OUTPUT_LINES }).catch((error) => {
+  #explained(body: EventBody, process: ManagedProcess): Promise<EventBody> {
+    return explained(body, process).catch((error) => {
       this.#parts.warn(`Webhooks: output of "${process.name}": ${messageOf(error)}`);
-      return undefined;
+      return body;
     });
   }
 }
