@@ -78,7 +78,7 @@ const SETTINGS: ImportTable<Values, undefined> = {
   RestartSec: ([value]) => ({ restart_delay: span(value!), backoff_max: span(value!) }),
   StartLimitBurst: ([value]) => isZero(value!) ? {} : { max_restarts: Number(value) },
   SuccessExitStatus: (values) => {
-    const codes = values.flatMap(splitWords).map((path) => path.replace(/^[-+]+/, ""));
+    const codes = values.flatMap(splitWords);
     return {
       success_exit_codes: [0, ...codes.filter(isNumber)].map(Number),
       lost: codes.every(isNumber) ? undefined : "exit codes only",
@@ -225,9 +225,7 @@ function isConverted(key: string): boolean {
 /** The values that count: all, the last one, or those that name other units than the usual ones. */
 function usedValues(key: string, values: Values): Values {
   if (SETTINGS[key] === OTHER_UNIT) {
-    return values.flatMap(splitWords).map((path) => path.replace(/^[-+]+/, "")).filter((one) =>
-      !BOOT.test(one)
-    );
+    return values.flatMap(splitWords).filter((one) => !BOOT.test(one));
   }
   return isConverted(key) && !REPEATED.test(key) ? values.slice(-1) : values;
 }
