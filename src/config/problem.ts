@@ -1,9 +1,8 @@
 /** Mistakes in configuration files, and notes on unsupported parts of other tools' files. */
 
-import { ProcsupError } from "../model/errors.ts";
+import { type ErrorDetails, ProcsupError } from "../model/errors.ts";
 import { basename } from "@std/path";
 import type { Place } from "./document.ts";
-import { type ErrorDetails } from "../model/errors.ts";
 
 /** Stands for a configuration that a request contains; relative paths in it are below `/`. */
 export const INLINE_FILE = "/config";
