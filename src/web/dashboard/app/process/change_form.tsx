@@ -7,7 +7,7 @@ import type { ProcessJson, ReconfigureResult } from "../../../../protocol/wire.t
 import { FieldDiff } from "../config/config_plan.tsx";
 import { Button } from "../controls/controls.tsx";
 import { ask, messageOf, processPath } from "../data/api.ts";
-import { go, place } from "../data/router.ts";
+import { go } from "../data/router.ts";
 import { run } from "./actions.ts";
 import { configOf, fieldOf, type FormKey, patchOf, textOfKey } from "./key_form.ts";
 import { GROUPS, KeyGroup, type KeyTexts } from "./key_group.tsx";
@@ -45,10 +45,9 @@ export function ChangeForm({ of: { name, config } }: { of: ProcessJson }) {
   };
   const release = async () => {
     const words = { doing: `Changing ${base}`, done: `Changed ${base}` };
-    const from = place.value;
     const how = { method: "PATCH", body: patch() } as const;
     // Its record is on the page of the app, also of a release that fails.
-    if (place.value === from) go(["processes", base]);
+    go(["processes", base]);
     await run(words, processPath(base), how);
   };
   const wrong = fieldOf(refusal.value, PATHS);
