@@ -8,7 +8,7 @@ import { baseName } from "../../../../model/name.ts";
 import { signal } from "@preact/signals";
 import { plainLine } from "./ansi.ts";
 import { type LogQuery, NO_QUERY, patternOf } from "./log_query.ts";
-import { Folder, type LogRow } from "./log_lines.ts";
+import { Folder, type LogRow, type NewRow } from "./log_lines.ts";
 
 /** Maximum number of lines that a page holds. */
 const MAX_LINES = 50_000;
@@ -87,7 +87,7 @@ export class LogBuffer {
     this.#bump();
   }
 
-  add(lines: readonly Omit<LogRow, "seq">[]): void {
+  add(lines: readonly NewRow[]): void {
     let isJoined = false;
     for (const line of lines) {
       const key = positionKey(line);
@@ -113,7 +113,7 @@ export class LogBuffer {
   }
 
   /** Adds older lines at the top. */
-  prepend(lines: readonly Omit<LogRow, "seq">[]): void {
+  prepend(lines: readonly NewRow[]): void {
     this.lost = {};
     const first = (this.#all[0]?.seq ?? 0) - lines.length;
     this.#all = [...lines.map((line, index) => ({ ...line, seq: first + index })), ...this.#all];
@@ -213,7 +213,7 @@ export class LogBuffer {
 const encoder = new TextEncoder();
 
 /** Adds a piece to the line that it continues. Of a long line only the beginning is kept. */
-function join(begun: LogRow, { text, end, start }: Omit<LogRow, "seq">): void {
+function join(begun: LogRow, { text, end, start }: NewRow): void {
   if (begun.start === undefined && start === undefined) begun.text += text;
   else begun.start ??= begun.end - encoder.encode(begun.text).length;
   begun.end = end;
@@ -221,9 +221,9 @@ function join(begun: LogRow, { text, end, start }: Omit<LogRow, "seq">): void {
 
 /** Takes the lines of a log. */
 export interface LogReceiver {
-  add(lines: readonly Omit<LogRow, "seq">[]): void;
+  add(lines: readonly NewRow[]): void;
   /** Adds older lines at the top. */
-  prepend(lines: readonly Omit<LogRow, "seq">[]): void;
+  prepend(lines: readonly NewRow[]): void;
   clear(): void;
   /** Where the lines end that it removed from the top, by log. */
   readonly lost: LogPositions;
@@ -258,17 +258,17 @@ export class LogPanes implements LogReceiver {
     return this.list[this.active.value] ?? this.list[0]!;
   }
 
-  add(lines: readonly Omit<LogRow, "seq">[]): void {
+  add(lines: readonly NewRow[]): void {
     this.#part(lines, (buffer, own) => buffer.add(own));
   }
 
-  prepend(lines: readonly Omit<LogRow, "seq">[]): void {
+  prepend(lines: readonly NewRow[]): void {
     this.#part(lines, (buffer, own) => buffer.prepend(own));
   }
 
   #part(
-    lines: readonly Omit<LogRow, "seq">[],
-    give: (buffer: LogBuffer, own: readonly Omit<LogRow, "seq">[]) => void,
+    lines: readonly NewRow[],
+    give: (buffer: LogBuffer, own: readonly NewRow[]) => void,
   ): void {
     if (this.list.length === 1) return give(this.list[0]!.buffer, lines);
     for (const [name, own] of Map.groupBy(lines, ({ name }) => name)) {

@@ -74,14 +74,15 @@ export class Folder {
   }
 }
 
-type Line = Omit<LogRow, "seq">;
+/** A line that is not in a view yet. */
+export type NewRow = Omit<LogRow, "seq">;
 
 /** How long new lines are held back, in milliseconds: logs are read one after the other. */
 const WINDOW_MS = 500;
 
 /** Puts new lines of several logs in order of time, by holding each back for a short time. */
 export class LineWindow {
-  #held: { readonly line: Line; readonly due: number; readonly order: number }[] = [];
+  #held: { readonly line: NewRow; readonly due: number; readonly order: number }[] = [];
   /** The order of the last line of each log, whose lines keep their order whatever the clock does. */
   readonly #last = new Map<string, number>();
 
@@ -90,7 +91,7 @@ export class LineWindow {
     return this.#held[0]?.due;
   }
 
-  add(lines: readonly Line[], now: number): void {
+  add(lines: readonly NewRow[], now: number): void {
     for (const line of lines) {
       const key = positionKey(line);
       const order = Math.max(line.at, this.#last.get(key) ?? 0);
@@ -100,7 +101,7 @@ export class LineWindow {
   }
 
   /** Takes the lines that are due, and those that were written before them. */
-  take(now: number): Line[] {
+  take(now: number): NewRow[] {
     const until = this.#held.reduce(
       (most, { due, order }) => due > now ? most : Math.max(most, order),
       0,

@@ -7,7 +7,7 @@ import { readLogs } from "../data/feed_socket.ts";
 import { range } from "../data/router.ts";
 import { endsOf, now } from "../data/time_range.ts";
 import { breathe, type LogReceiver } from "./log_buffer.ts";
-import { LineWindow, type LogRow } from "./log_lines.ts";
+import { LineWindow, type LogRow, type NewRow } from "./log_lines.ts";
 import { filterOf, type LogQuery } from "./log_query.ts";
 import { connection } from "../data/store.ts";
 import { sleep } from "../../../../platform/clock.ts";
@@ -94,12 +94,12 @@ export class OpenLog {
   /** Reads one page, one at a time. */
   async #turn(
     page: LogRequest,
-    take: (lines: readonly Omit<LogRow, "seq">[], start: LogStart) => void,
+    take: (lines: readonly NewRow[], start: LogStart) => void,
   ): Promise<void> {
     if (this.#isTurning || this.isLoading.value) return;
     this.#isTurning = true;
     try {
-      const rows: Omit<LogRow, "seq">[] = [];
+      const rows: NewRow[] = [];
       let start: LogStart | undefined;
       const items = await readLogs({ ...this.#query(), ...page }, this.#abort.signal);
       for await (const batch of linesIn(items, (found) => start = found)) {
@@ -164,7 +164,7 @@ export class OpenLog {
     this.#options.began();
   }
 
-  #show(lines: readonly Omit<LogRow, "seq">[]): void {
+  #show(lines: readonly NewRow[]): void {
     // After it is closed, the view belongs to another one.
     if (lines.length === 0 || this.#abort.signal.aborted) return;
     this.#sink.add(lines);
@@ -172,7 +172,7 @@ export class OpenLog {
   }
 
   /** Adds new lines of several logs to the view, by time. */
-  #hold(lines: readonly Omit<LogRow, "seq">[]): void {
+  #hold(lines: readonly NewRow[]): void {
     this.#window.add(lines, performance.now());
     const { due } = this.#window;
     if (due === undefined) return;
@@ -220,7 +220,7 @@ export class OpenLog {
   }
 }
 
-function rowOf({ line, at, cut, ...rest }: LogLine): Omit<LogRow, "seq"> {
+function rowOf({ line, at, cut, ...rest }: LogLine): NewRow {
   const start = cut === undefined ? {} : { start: rest.end - cut };
   return { ...rest, ...start, text: line, at: Date.parse(at) };
 }
