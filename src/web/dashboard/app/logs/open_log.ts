@@ -192,12 +192,10 @@ export class OpenLog {
     const started = ({ positions, before }: LogStart) => {
       this.#refresh();
       this.#positions = positions;
-      if (query.from === undefined) {
-        this.#before = before;
-        this.hasOlder.value = Object.keys(before).length > 0;
-        // Lines of a fixed range that come after the ones that are read back from its end.
-        this.hasLater.value = this.#options.between !== undefined;
-      }
+      this.#before = before;
+      this.hasOlder.value = Object.keys(before).length > 0;
+      // Lines of a fixed range that come after the ones that are read back from its end.
+      this.hasLater.value = this.#options.between !== undefined;
       this.isLoading.value = false;
       isMerged = Object.values(positions).filter((position) => position > 0).length > 1;
     };
