@@ -34,8 +34,8 @@ const HEIGHT = 120;
 const FOOT = AXIS_HEIGHT;
 /** Distance of a mark from the labels below. */
 const MARK_PX = 5;
-/** Number of colours of lines, as in colors.css. */
-const HUES = 8;
+/** Number of colours of apps and processes, as in colors.css. */
+export const HUES = 8;
 /** A click within this distance selects a mark. */
 const NEAR_PX = 6;
 

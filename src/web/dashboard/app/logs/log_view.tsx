@@ -9,6 +9,7 @@ import { linkTo, place, range, replacePlace, setRange } from "../data/router.ts"
 import { isOneProcess, processList } from "../data/store.ts";
 import { between, endsOf, lookingAt, NOW, type Range, rangeText } from "../data/time_range.ts";
 import { type LogBuffer, type LogPane, LogPanes } from "./log_buffer.ts";
+import { HUES } from "../host/chart.tsx";
 import { LogHistogram } from "./log_histogram.tsx";
 import { LogList, type LogListProps } from "./log_list.tsx";
 import { isRaw, wrap } from "../shell/settings.ts";
@@ -76,8 +77,6 @@ interface LogViewProps {
   /** True on the page of a single app. */
   readonly single: boolean;
 }
-
-const HUES = 8;
 
 function LogView({ query, onQuery, linkOf, single }: LogViewProps) {
   const { targets, columns, search, isRegex, matchCase, level } = query;

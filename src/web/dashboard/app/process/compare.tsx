@@ -1,14 +1,14 @@
 /** Several processes or apps: their charts over each other, on one scale. */
 
-import { Chart } from "../host/chart.tsx";
+import { Chart, HUES } from "../host/chart.tsx";
 import { Empty, Trail } from "../controls/controls.tsx";
 import { RangePicker } from "../controls/range_picker.tsx";
 import { useSeriesOf } from "../data/past.ts";
 import { place, range } from "../data/router.ts";
 import { FIGURES } from "./process_summary.tsx";
 
-/** More lines than colours cannot be told apart. */
-export const MOST_COMPARED = 8;
+/** Each line has a colour of its own. */
+export const MOST_COMPARED = HUES;
 
 export function Compare() {
   const names = place.value.params.getAll("t").slice(0, MOST_COMPARED);
