@@ -127,32 +127,35 @@ function LogView({ query, onQuery, linkOf, single }: LogViewProps) {
         onMatch={toMatch}
       />
       <LogHistogram key={JSON.stringify([targets, filterOf(query)])} query={query} />
-      {query.isGrouped && (
-        <>
-          <RangePicker />
-          <LogPatterns
-            {...{ query, onQuery }}
-            lineLink={(mark, at) =>
-              linkOf({ ...query, isGrouped: false, mark }, lookingAt(at, range.value))}
-          />
-        </>
-      )}
-      {!query.isGrouped && <LogStatus {...{ panes, source, query, onQuery }} />}
-      {!query.isGrouped && (
-        <div class={panes.list.length > 1 ? "log-columns" : "log-column-frame"}>
-          {panes.list.map((one, index) => (
-            <LogColumn
-              key={one.target}
-              {...{ query, follow, source, hueOf }}
-              onEdge={(edge) => void (edge === "top" ? source?.older() : source?.later())}
-              pane={one}
-              pattern={query.invert || typeof pattern === "string" ? undefined : pattern}
-              showName={!isOneProcess(one.target ? [one.target] : targets)}
-              onActive={() => panes.active.value = index}
+      {query.isGrouped
+        ? (
+          <>
+            <RangePicker />
+            <LogPatterns
+              {...{ query, onQuery }}
+              lineLink={(mark, at) =>
+                linkOf({ ...query, isGrouped: false, mark }, lookingAt(at, range.value))}
             />
-          ))}
-        </div>
-      )}
+          </>
+        )
+        : (
+          <>
+            <LogStatus {...{ panes, source, query, onQuery }} />
+            <div class={panes.list.length > 1 ? "log-columns" : "log-column-frame"}>
+              {panes.list.map((one, index) => (
+                <LogColumn
+                  key={one.target}
+                  {...{ query, follow, source, hueOf }}
+                  onEdge={(edge) => void (edge === "top" ? source?.older() : source?.later())}
+                  pane={one}
+                  pattern={query.invert || typeof pattern === "string" ? undefined : pattern}
+                  showName={!isOneProcess(one.target ? [one.target] : targets)}
+                  onActive={() => panes.active.value = index}
+                />
+              ))}
+            </div>
+          </>
+        )}
       {line && (
         <LineDetails
           {...{ line, query, onQuery, linkOf }}
