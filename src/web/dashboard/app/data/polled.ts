@@ -14,13 +14,13 @@ export interface Polled<T> {
   readonly reload: () => Promise<void>;
 }
 
-/** After this long a request is given up, and sent again: a broken network may never answer it. */
+/** A request is sent again after this time: a broken network may never answer. */
 const PATIENCE_MS = 30_000;
 
-/** How often a request whose answer does not change is looked after. */
+/** Interval of the checks whether a request that is sent once must be repeated. */
 const ONCE_MS = 5000;
 
-/** Least time between requests for changes: a crash loop has many of them in a second. */
+/** Minimum time between requests for a new `key`: a crash loop changes it often. */
 const LEAST_MS = 1000;
 
 /**
@@ -42,7 +42,7 @@ export function usePolled<T>(path: string, ms: number, key: unknown = ""): Polle
     const { signal } = mine.abort;
     try {
       const answer = await ask<T>(path, { signal });
-      // It may come just before the abort, of which it does not know.
+      // The answer may have come just before the abort.
       if (signal.aborted) return;
       data.value = answer;
       error.value = "";
@@ -64,7 +64,7 @@ export function usePolled<T>(path: string, ms: number, key: unknown = ""): Polle
     void begin();
     const timer = setInterval(() => {
       const { since, abort } = asking.current ?? {};
-      // What is asked for once is asked for again only if that failed.
+      // A request that is sent once is repeated only if it failed.
       const isDone = ms === Infinity && since === undefined && error.value === "";
       if (document.hidden || isDone) return;
       if (since !== undefined && Date.now() - since < PATIENCE_MS) return;

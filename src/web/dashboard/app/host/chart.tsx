@@ -12,7 +12,7 @@ import { AXIS_HEIGHT, ticksIn, tickText } from "./time_axis.ts";
 
 interface ChartProps {
   readonly title: string;
-  /** Several are drawn over each other, on one scale. */
+  /** They share one scale. */
   readonly lines: readonly Series[];
   readonly of: Figure;
   readonly format: (value: number) => string;

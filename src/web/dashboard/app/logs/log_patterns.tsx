@@ -11,7 +11,7 @@ import { type LogQuery, markOf, rangeParams, similarTo } from "./log_query.ts";
 
 type Found = Output<"search_logs">;
 
-/** A range that ends now is searched again this many times. */
+/** A range that ends now is searched this many times while it passes. */
 const STEPS = 60;
 
 interface PatternsProps {

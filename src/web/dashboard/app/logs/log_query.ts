@@ -119,7 +119,7 @@ export function filterOf(
   };
 }
 
-/** What the daemon's routes about the lines of a range take. */
+/** The query of the routes that read the lines of a range. */
 export function rangeParams(query: LogQuery, range: Range): URLSearchParams {
   const params = new URLSearchParams(query.targets.map((name) => ["targets", name]));
   const more = { ...rangeQuery(range), ...filterOf(query) };
@@ -132,10 +132,10 @@ export function markOf({ name, stream, end }: LogName & { readonly end: number }
   return `${name}/${stream}/${end}`;
 }
 
-/** Characters of a line that its search has at most. */
+/** Maximum characters of a line in a search for similar ones. */
 const MAX_SEARCHED = 300;
 
-/** The search for lines like one: what has a digit may differ. */
+/** A search for similar lines: words with a digit may differ. */
 export function similarTo(line: string): Partial<LogQuery> {
   const plain = plainLine(line);
   const message = structuredLine(plain)?.message;

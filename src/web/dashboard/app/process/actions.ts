@@ -214,7 +214,7 @@ interface Answer {
   readonly results?: readonly Result[];
 }
 
-/** The request for a rolling reload takes one app. One that is refused keeps no other from its turn. */
+/** A rolling reload takes one app: one request for each, even after one is refused. */
 async function rolled(names: readonly string[]): Promise<Answer> {
   const results: Result[] = [];
   for (const name of names) {

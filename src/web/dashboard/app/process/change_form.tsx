@@ -1,4 +1,4 @@
-/** The form that changes an app: its keys, beside them what would change, and the release. */
+/** The form that changes an app: its keys, and beside them the plan and its release. */
 
 import { signal, useSignal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
@@ -12,7 +12,7 @@ import { run } from "./actions.ts";
 import { configOf, fieldOf, type FormKey, patchOf, textOfKey } from "./key_form.ts";
 import { GROUPS, KeyGroup, type KeyTexts } from "./key_group.tsx";
 
-/** Keys that have requests of their own. */
+/** Keys that other requests change. */
 const OTHERS = new Set(["name", "instances"]);
 
 const KEYS = [...GROUPS.values()].flat().filter(({ path }) => !OTHERS.has(path));

@@ -1,4 +1,4 @@
-/** Several processes or apps: their charts over each other, on one scale. */
+/** Compares processes or apps: each has a line in every chart. */
 
 import { Chart, HUES } from "../host/chart.tsx";
 import { Empty, Trail } from "../controls/controls.tsx";

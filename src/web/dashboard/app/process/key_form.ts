@@ -93,7 +93,7 @@ function eitherOf(path: string, types: readonly ValueType[], text: string): unkn
   return list === undefined ? text : valueOf(path, list, text);
 }
 
-/** The text of a key's value, of which `configOf()` makes the value again; empty if it is not set. */
+/** The text of a key's value, as `configOf()` reads it; empty if it is not set. */
 export function textOfKey({ path, row }: FormKey, config: Config): string {
   const [key, inner] = path.split(".") as [string, string?];
   const outer = config[key];
@@ -112,7 +112,7 @@ export function textOfKey({ path, row }: FormKey, config: Config): string {
     : JSON.stringify(value);
 }
 
-/** The merge patch (RFC 7396) that makes one configuration the other. */
+/** The merge patch (RFC 7396) from one configuration to another. */
 export function patchOf(before: Config, after: Config): Config {
   const keys = new Set([...Object.keys(before), ...Object.keys(after)]);
   return Object.fromEntries([...keys].flatMap((key): [string, unknown][] => {

@@ -39,7 +39,7 @@ export interface Column {
   /** True if it shows the last hour. */
   readonly isOfHour?: true;
   readonly Cell: FunctionComponent<CellProps>;
-  /** Of a group. */
+  /** What the row of a group shows. */
   readonly total?: (members: readonly ProcessJson[]) => ComponentChildren;
 }
 
@@ -115,7 +115,7 @@ export const shownColumns = computed<readonly Column[]>(() =>
   chosen.value.map((key) => ({ key, ...COLUMNS[key] }))
 );
 
-/** Whether any of the shown columns needs the errors in logs. */
+/** True if a shown column needs the errors in logs. */
 export const showsErrors = computed(() =>
   chosen.value.some((key) => key === "errors" || key === "last_error")
 );

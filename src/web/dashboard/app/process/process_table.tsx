@@ -162,7 +162,7 @@ function sortBy(key: SortKey, isFigure: boolean, order: "descending" | "ascendin
 
 interface RowProps {
   readonly columns: readonly Column[];
-  /** Among all rows, the head included, counted from 1. */
+  /** Counted from 1 among all rows, including the head. */
   readonly index: number;
   readonly onSelect: (ids: readonly string[]) => void;
 }
@@ -232,7 +232,7 @@ function GroupRow({ group, columns, index, count, onSelect }: RowProps & {
   );
 }
 
-/** A box to select rows: of several, some may be selected. */
+/** A box to select one or more rows. */
 function Tick({ label, count, of = 1, onChange }: {
   readonly label: string;
   readonly count: number;

@@ -30,7 +30,7 @@ export function isSortKey(key: string | null): key is SortKey {
   return key !== null && Object.hasOwn(VALUE_OF, key);
 }
 
-/** What the daemon is asked for besides the processes, by id and by name. */
+/** What else processes are sorted by: ports by id, errors by name. */
 export interface Figures {
   readonly ports: ReadonlyMap<string, readonly number[]>;
   readonly errors: ReadonlyMap<string, { readonly error: number }>;
@@ -72,8 +72,8 @@ export function isUp({ state }: Pick<ProcessJson, "state">): boolean {
 }
 
 /**
- * The names of those that are stopped among several, and of the rest. None if all are: then their
- * start is what is wanted.
+ * The names of the stopped processes, and of the rest. If all are stopped, they are the rest: then a
+ * start is wanted.
  */
 export function stoppedAmong(members: readonly Pick<ProcessJson, "name" | "state">[]) {
   const { stopped = [], rest = [] } = Object.groupBy(

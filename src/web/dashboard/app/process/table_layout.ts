@@ -6,14 +6,14 @@ import type { Sample } from "./history.ts";
 import { byKey, type Figures, natural, type SortKey } from "./select.ts";
 
 export interface Group {
-  /** Empty for the one of a list without groups. */
+  /** Empty if the list has no groups. */
   readonly title: string;
   /** The filter that selects its members; undefined without one. */
   readonly filter?: string | undefined;
   readonly members: readonly ProcessJson[];
 }
 
-/** What a list may be grouped by: how to call a group, and the filter of its members. */
+/** The groupings: the title of a group, and the filter of its members. */
 const GROUPINGS: Readonly<
   Record<string, (process: ProcessJson) => readonly [title: string, filter?: string]>
 > = {
@@ -36,7 +36,7 @@ export function sorted(
   return descending ? ascending.reverse() : ascending;
 }
 
-/** Keys by which groups are sorted like processes: by the sum of their members. */
+/** Figures by whose sum groups are sorted. */
 const SUMS: Partial<Record<SortKey, (process: ProcessJson) => number>> = {
   cpu: ({ cpu_percent }) => cpu_percent,
   memory: ({ memory_bytes }) => memory_bytes,
@@ -50,7 +50,7 @@ export function total(
   return members.reduce((sum, process) => sum + of(process), 0);
 }
 
-/** Groups of sorted processes: by their totals if these are sorted by a figure, else by title. */
+/** Groups of sorted processes. They are sorted by their totals, or by title if the key has none. */
 export function grouped(
   list: readonly ProcessJson[],
   by: string,
@@ -78,10 +78,10 @@ export function rowsOf(groups: readonly Group[]): readonly Row[] {
 }
 
 const HOUR_MS = 3_600_000;
-/** After this time a growth says more than a start does. */
+/** Growth is unknown before this time: a start takes memory. */
 const LEAST_MS = 600_000;
 
-/** By how many bytes the memory of a process grows in an hour; undefined if that is not known yet. */
+/** Growth of memory in bytes per hour; undefined if it is not known yet. */
 export function growthOf(samples: readonly Sample[]): number | undefined {
   const known = samples.filter(({ memory }) => memory !== undefined);
   const third = Math.floor(known.length / 3);

@@ -81,7 +81,7 @@ export function pathOf({ name }: ScreenEntry): readonly string[] {
   return name === "timeline" ? [] : [name];
 }
 
-/** The processes as a table, as a graph, or some over each other. */
+/** The processes: a table, a graph, or a comparison of some. */
 function ProcessViews() {
   const view = place.value.params.get("view");
   return view === "graph" ? <Graph /> : view === "compare" ? <Compare /> : <Processes />;

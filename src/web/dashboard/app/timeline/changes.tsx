@@ -64,7 +64,7 @@ function Moment({ at, name }: Pick<Tick, "at" | "name">) {
   );
 }
 
-/** A release, or ended runs of a process for the same cause, the last one with its reason. */
+/** A release, alerts, or runs that ended for the same cause, with the reason of the last one. */
 function Change({ ticks }: { ticks: readonly Tick[] }) {
   const last = ticks.at(-1)!;
   return (
@@ -115,9 +115,8 @@ const [LEAST_CPU, LEAST_BYTES] = [1, 1024 ** 2];
 const POINTS = "4";
 
 function Movers() {
-  const query = figureQuery(["cpu_percent", "memory_bytes"], {
-    ...{ ...rangeQuery(range.value), target: "all", points: POINTS },
-  });
+  const period = { ...rangeQuery(range.value), points: POINTS };
+  const query = figureQuery(["cpu_percent", "memory_bytes"], period, ["all"]);
   const ms = range.value.span === undefined ? Infinity : EVERY_MS;
   const { data } = usePolled<MetricsHistoryJson>(`/metrics/history?${query}`, ms);
   const courses = (of: "cpu_percent" | "memory_bytes"): readonly Course[] =>

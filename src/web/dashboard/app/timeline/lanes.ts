@@ -165,7 +165,7 @@ export const KINDS: Readonly<Record<Tick["kind"], readonly [glyph: string, text:
   health: ["♥", "unhealthy"],
   unready: ["!", "not ready in time"],
   watchdog: ["⌛", "hung"],
-  idle: ["☾", "nobody used it"],
+  idle: ["☾", "idle"],
   exit: ["○", "exit"],
   user: ["■", "by a user"],
   schedule: ["◆", "by schedule"],
