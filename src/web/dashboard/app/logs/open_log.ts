@@ -85,7 +85,7 @@ export class OpenLog {
   async later(): Promise<void> {
     if (!this.hasLater.value) return;
     await this.#turn({ from: this.#positions, limit: PAGE }, (lines, { positions }) => {
-      this.#sink.add(lines);
+      this.#show(lines);
       this.#positions = positions;
       this.hasLater.value = lines.length >= PAGE;
     });
@@ -164,6 +164,7 @@ export class OpenLog {
     this.#options.began();
   }
 
+  /** Adds lines at the bottom. The ones that make room for them are older ones then. */
   #show(lines: readonly NewRow[]): void {
     // After it is closed, the view belongs to another one.
     if (lines.length === 0 || this.#abort.signal.aborted) return;
