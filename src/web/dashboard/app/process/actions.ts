@@ -10,7 +10,7 @@ import {
   type Result,
 } from "../data/api.ts";
 import { announce, confirmed, type Toast, toast } from "../shell/notices.ts";
-import type { IconName } from "../controls/controls.tsx";
+import type { IconName } from "../controls/icons.tsx";
 import { go, place, screen } from "../data/router.ts";
 import { processesOf, processList } from "../data/store.ts";
 import { counted } from "../data/format.ts";

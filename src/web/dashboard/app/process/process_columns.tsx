@@ -5,7 +5,7 @@ import type { ComponentChildren, FunctionComponent } from "preact";
 import { baseName } from "../../../../model/name.ts";
 import { conditionOf } from "../../../../model/process_info.ts";
 import type { ProcessJson } from "../../../../protocol/wire.ts";
-import { Choice, Menu } from "../controls/controls.tsx";
+import { Choice, Menu } from "../controls/menu.tsx";
 import { bytes, counted, percent } from "../data/format.ts";
 import { lastHour } from "../data/past.ts";
 import { linkTo } from "../data/router.ts";

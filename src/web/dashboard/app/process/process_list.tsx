@@ -19,7 +19,8 @@ import {
 } from "../data/store.ts";
 import { conditionOf, CONDITIONS_BY_URGENCY } from "../../../../model/process_info.ts";
 import type { LogCountsJson, PortsJson, ProcessJson } from "../../../../protocol/wire.ts";
-import { Button, Empty, Icon, NothingYet, Search, Select } from "../controls/controls.tsx";
+import { Button, Empty, NothingYet, Search, Select } from "../controls/controls.tsx";
+import { Icon } from "../controls/icons.tsx";
 import { counted } from "../data/format.ts";
 import { ColumnsMenu, showsErrors } from "./process_columns.tsx";
 import { StateShape } from "./process_figures.tsx";

@@ -12,14 +12,10 @@ import { go, linkTo, place, screen } from "../data/router.ts";
 import { isStarted } from "./select.ts";
 import { mayAdminister, mayOperate, processesOf } from "../data/store.ts";
 import type { ProcessJson } from "../../../../protocol/wire.ts";
-import {
-  Button,
-  FormDialog,
-  Icon,
-  type IconName,
-  Select,
-  stepThrough,
-} from "../controls/controls.tsx";
+import { Button, Select } from "../controls/controls.tsx";
+import { FormDialog } from "../controls/dialogs.tsx";
+import { Icon, type IconName } from "../controls/icons.tsx";
+import { stepThrough } from "../controls/menu.tsx";
 
 interface Opened {
   readonly name: string;

@@ -3,7 +3,7 @@
 import { Component, type ComponentChildren, type FunctionComponent, h } from "preact";
 import { useRef } from "preact/hooks";
 import type { ProcessJson } from "../../../../protocol/wire.ts";
-import { Icon } from "../controls/controls.tsx";
+import { Icon } from "../controls/icons.tsx";
 import { equalRows, rowsInView } from "../controls/row_layout.ts";
 import { useView } from "../controls/windowed.ts";
 import { useLastHour } from "../data/past.ts";

@@ -2,16 +2,8 @@
 
 import { signal, useSignal } from "@preact/signals";
 import { WEBHOOK_EVENTS, WEBHOOK_FORMATS } from "../../../../model/webhook.ts";
-import {
-  Age,
-  Answer,
-  Button,
-  Empty,
-  Field,
-  FormDialog,
-  Select,
-  Table,
-} from "../controls/controls.tsx";
+import { Age, Answer, Button, Empty, Field, Select, Table } from "../controls/controls.tsx";
+import { FormDialog } from "../controls/dialogs.tsx";
 import { ask, messageOf } from "../data/api.ts";
 import { linesOf } from "../data/format.ts";
 import { happened } from "../data/store.ts";

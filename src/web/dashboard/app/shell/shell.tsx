@@ -15,7 +15,9 @@ import {
   processes,
   session,
 } from "../data/store.ts";
-import { Button, Dialog, Icon, Logo, QuestionDialog } from "../controls/controls.tsx";
+import { Button } from "../controls/controls.tsx";
+import { Dialog, QuestionDialog } from "../controls/dialogs.tsx";
+import { Icon, Logo } from "../controls/icons.tsx";
 import { Palette, paletteOpen, pathOf, SCREENS, shortcuts } from "./screens.tsx";
 import { ProcessDialogs, ProcessMenu } from "../process/process_menu.tsx";
 import { clockTime } from "../data/format.ts";

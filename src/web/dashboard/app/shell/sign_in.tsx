@@ -5,7 +5,8 @@ import { useEffect } from "preact/hooks";
 import { ApiError, messageOf } from "../data/api.ts";
 import { processes } from "../data/store.ts";
 import { openSession } from "../data/tab_session.ts";
-import { Button, Logo } from "../controls/controls.tsx";
+import { Button } from "../controls/controls.tsx";
+import { Logo } from "../controls/icons.tsx";
 import { credentialIn } from "../data/format.ts";
 import { place, replacePlace } from "../data/router.ts";
 

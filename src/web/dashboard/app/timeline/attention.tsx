@@ -2,7 +2,7 @@
 
 import { conditionOf, CONDITIONS_BY_URGENCY } from "../../../../model/process_info.ts";
 import type { AlertJson, ProcessJson } from "../../../../protocol/wire.ts";
-import { Icon } from "../controls/controls.tsx";
+import { Icon } from "../controls/icons.tsx";
 import { counted, relative } from "../data/format.ts";
 import { linkTo } from "../data/router.ts";
 import { usePolled } from "../data/polled.ts";
