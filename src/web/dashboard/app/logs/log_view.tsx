@@ -239,7 +239,7 @@ function useMoment(
     const oldest = buffer.shown[0]?.at ?? 0;
     // Thousands of lines may have been written in these seconds.
     const mayBeOlder = oldest > at || (mark !== "" && marked < 0 && oldest === at);
-    if (isRead && mayBeOlder && source.hasOlder.value) return void source.older();
+    if (isRead && mayBeOlder && source.canAddOlder) return void source.older();
     if (isRead && oldest === 0 && source.hasLater.value) return void source.later();
     // The log may have been emptied since the link was made: then the nearest one.
     const index = marked >= 0 ? marked : nearest(buffer.shown, at, isRead);

@@ -70,9 +70,14 @@ export class OpenLog {
     this.#abort.abort();
   }
 
+  /** True if `older()` adds lines: there are some, and room for them. */
+  get canAddOlder(): boolean {
+    return this.hasOlder.value && !this.#sink.isFull;
+  }
+
   /** Adds older lines at the top, if there is room. */
   async older(): Promise<void> {
-    if (!this.hasOlder.value || this.#sink.isFull) return;
+    if (!this.canAddOlder) return;
     const from = { ...this.#before, ...this.#sink.lost };
     await this.#turn({ before: from, limit: PAGE }, (lines, { before }) => {
       this.#sink.prepend(lines);
