@@ -67,7 +67,7 @@ function NeedyList({ needy }: { needy: readonly ProcessJson[] }) {
     <ul class="needy">
       {needy.slice(0, MANY).map((process) => (
         <li key={process.id} class="row">
-          <a class="clip" href={linkTo(["processes", process.name])}>{process.name}</a>
+          <AppName name={process.name} />
           <StateBadge state={conditionOf(process)} />
           <p class="small faint clip" title={process.last_reason}>
             {process.state !== "waiting" && (

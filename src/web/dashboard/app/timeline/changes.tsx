@@ -141,7 +141,7 @@ function Moved({ title, moves, format }: {
     <Part title={`${title} moved most`} isEmpty={moves.length === 0}>
       {moves.map(({ name, before, after }) => (
         <li key={name} class="row between">
-          <a class="clip" href={linkTo(["processes", name])}>{name}</a>
+          <AppName name={name} />
           <span class="number small">{`${format(before)} → ${format(after)}`}</span>
         </li>
       ))}
