@@ -6,17 +6,16 @@ import { baseName } from "../../../../model/name.ts";
 import type { ProcessJson, ReconfigureResult } from "../../../../protocol/wire.ts";
 import { FieldDiff } from "../config/config_plan.tsx";
 import { Button } from "../controls/controls.tsx";
-import { ask, messageOf, processPath } from "../data/api.ts";
+import { ask, processPath } from "../data/api.ts";
 import { go } from "../data/router.ts";
 import { run } from "./actions.ts";
-import { configOf, fieldOf, type FormKey, patchOf, textOfKey } from "./key_form.ts";
-import { GROUPS, KeyGroup, type KeyTexts } from "./key_group.tsx";
+import { configOf, type FormKey, patchOf, textOfKey } from "./key_form.ts";
+import { FORM_KEYS, KeyFields } from "./key_fields.tsx";
 
 /** Keys that other requests change. */
 const OTHERS = new Set(["name", "instances"]);
 
-const KEYS = [...GROUPS.values()].flat().filter(({ path }) => !OTHERS.has(path));
-const PATHS = KEYS.map(({ path }) => path);
+const KEYS = FORM_KEYS.filter(({ path }) => !OTHERS.has(path));
 
 export function ChangeForm({ of: { name, config } }: { of: ProcessJson }) {
   const base = baseName(name);
@@ -50,17 +49,13 @@ export function ChangeForm({ of: { name, config } }: { of: ProcessJson }) {
     go(["processes", base]);
     await run(words, processPath(base), how);
   };
-  const wrong = fieldOf(refusal.value, PATHS);
-  useEffect(() => document.getElementById(`field-${wrong}`)?.focus(), [refusal.value]);
-  const error = refusal.value === undefined ? "" : messageOf(refusal.value);
   return (
     <div class="two">
       <form class="panel start-form" aria-label={`Change ${base}`} onSubmit={show}>
         <p class="faint small">
           Hidden values stay unless you replace them. Applying a file again overrides the changes.
         </p>
-        <Groups {...{ values, wrong, error }} />
-        {error && wrong === undefined && <p class="bad" role="alert">{error}</p>}
+        <KeyFields values={values} refusal={refusal.value} />
         <div class="row end">
           <Button onClick={() => go(["processes", name], "tab=config")}>Cancel</Button>
           <Button kind={plan.value ? "plain" : "primary"} submits>Show the plan</Button>
@@ -68,25 +63,6 @@ export function ChangeForm({ of: { name, config } }: { of: ProcessJson }) {
       </form>
       {plan.value && <Plan of={plan.value} onRelease={() => void release()} />}
     </div>
-  );
-}
-
-function Groups({ values, ...more }: {
-  readonly values: KeyTexts;
-  readonly wrong: string | undefined;
-  readonly error: string;
-}) {
-  return (
-    <>
-      {[...GROUPS].map(([name, keys], index) => (
-        <KeyGroup
-          key={name}
-          {...{ name, values, ...more }}
-          keys={keys.filter((key) => values.has(key))}
-          isOpen={index === 0}
-        />
-      ))}
-    </>
   );
 }
 
