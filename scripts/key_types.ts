@@ -96,7 +96,7 @@ const TITLES: Readonly<Record<string, string>> = {
   HealthCheckConfig: "How a process is checked while it runs.",
   CronConfig: "A schedule of runs.",
   HooksConfig: "Hooks by the point at which they run.",
-  AlertConfig: "A condition that is told of when it begins to hold, and when it no longer does.",
+  AlertConfig: "A condition that is reported when it begins to hold, and when it no longer does.",
   HookConfig: "A shell command run at a point of a process's life.",
   LimitsConfig: "Resource limits. cgroup limits apply to the process tree.",
   LogConfig: "How logs are written and rotated.",

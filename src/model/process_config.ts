@@ -102,7 +102,7 @@ export interface ProcessConfig {
   readonly healthCheck?: HealthCheckConfig;
   /** Run on a schedule instead of keeping it up. */
   readonly cron?: CronConfig;
-  /** Conditions of its figures of which events, webhooks and the hook on_alert tell. Figures: cpu, memory, threads, fds and restarts. */
+  /** Conditions of its figures that events, webhooks and the hook on_alert report. Figures: cpu, memory, threads, fds and restarts. */
   readonly alerts: readonly AlertConfig[];
   /** Shell commands at points of its life, run as the app's user. */
   readonly hooks: HooksConfig;
@@ -116,13 +116,13 @@ export interface ProcessConfig {
   readonly nice?: number;
   /** Resource limits. */
   readonly limits: LimitsConfig;
-  /** No program that it starts, such as sudo, gets more rights than it has. */
+  /** It and the programs that it starts, such as sudo, cannot gain more rights. */
   readonly noNewPrivs: boolean;
   /** It has /tmp and /var/tmp of its own, empty at each start. */
   readonly privateTmp: boolean;
-  /** It can write nowhere except in writable, /dev, /proc and /sys. Also in /tmp with private_tmp. Its logs are written as always. */
+  /** It can write only to writable, /dev, /proc and /sys. With private_tmp also to /tmp. Its logs are written as always. */
   readonly readOnly: boolean;
-  /** Files and folders that it can write in spite of read_only. */
+  /** Files and folders that it can write to despite read_only. */
   readonly writable: readonly string[];
   /** Log files and their rotation. */
   readonly log: LogConfig;
@@ -177,7 +177,7 @@ export interface WatchConfig {
   readonly debounceMs: number;
   /** What to do: restart, reload, command, or signal: and a signal. */
   readonly action: string;
-  /** For command: what to run, as hooks are. */
+  /** With action command: what to run, in the form of a hook. */
   readonly command?: HookConfig;
   /** Look at the files every second or less often, for file systems that tell no changes. */
   readonly poll: boolean;
@@ -254,7 +254,7 @@ export interface CronConfig {
   readonly enabled: boolean;
 }
 
-/** A condition that is told of when it begins to hold, and when it no longer does. */
+/** A condition that is reported when it begins to hold, and when it no longer does. */
 export interface AlertConfig {
   /** Condition, such as memory > 400MB for 5m, restarts > 5 in 10m or job overdue. */
   readonly when: string;
@@ -284,7 +284,7 @@ export interface HooksConfig {
   readonly preHealthCheck?: HookConfig;
   /** After each health check. */
   readonly postHealthCheck?: HookConfig;
-  /** After a run failed. Standard input is what webhooks get of the event, as JSON. */
+  /** After a run failed. Standard input is the event as JSON, as webhooks send it. */
   readonly onCrash?: HookConfig;
   /** When it is given up. */
   readonly onErrored?: HookConfig;

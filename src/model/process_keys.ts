@@ -143,8 +143,6 @@ const HOOK: ObjectType = {
   },
 };
 
-const EVENT_NOTE = "Standard input is what webhooks get of the event, as JSON.";
-
 /** Shell commands run at points of a process's life. */
 const HOOKS: ObjectType = {
   type: "object",
@@ -164,7 +162,11 @@ const HOOKS: ObjectType = {
     post_reload: { ...HOOK, help: "After a reload" },
     pre_healthcheck: { ...HOOK, memory: "preHealthCheck", help: "Before each health check" },
     post_healthcheck: { ...HOOK, memory: "postHealthCheck", help: "After each health check" },
-    on_crash: { ...HOOK, help: "After a run failed", note: EVENT_NOTE },
+    on_crash: {
+      ...HOOK,
+      help: "After a run failed",
+      note: "Standard input is the event as JSON, as webhooks send it.",
+    },
     on_errored: { ...HOOK, help: "When it is given up" },
     on_unhealthy: { ...HOOK, help: "When its health checks fail" },
     on_alert: { ...HOOK, help: "When one of its alerts fires, or is resolved" },
@@ -222,7 +224,7 @@ const WATCH: ObjectType = {
       help: "What to do: restart, reload, command, or signal: and a signal",
       flag: { name: "watch-action", value: "ACTION", help: "with --watch: instead of a restart" },
     },
-    command: { ...HOOK, help: "For command: what to run, as hooks are" },
+    command: { ...HOOK, help: "With action command: what to run, in the form of a hook" },
     poll: {
       type: "boolean",
       default: false,
@@ -809,12 +811,12 @@ export const PROCESS_KEYS: KeyTable = {
       single: true,
       default: [],
       live: true,
-      help: "Conditions of its figures of which events, webhooks and the hook on_alert tell",
+      help: "Conditions of its figures that events, webhooks and the hook on_alert report",
       note: "Figures: cpu, memory, threads, fds and restarts.",
       flag: {
         name: "alert",
         value: "CONDITION",
-        help: 'tell when this holds, such as "memory > 400MB for 5m"',
+        help: 'report when this holds, such as "memory > 400MB for 5m"',
       },
     },
   }),
@@ -853,7 +855,7 @@ export const PROCESS_KEYS: KeyTable = {
     no_new_privs: {
       type: "boolean",
       default: false,
-      help: "No program that it starts, such as sudo, gets more rights than it has",
+      help: "It and the programs that it starts, such as sudo, cannot gain more rights",
     },
     private_tmp: {
       type: "boolean",
@@ -863,14 +865,14 @@ export const PROCESS_KEYS: KeyTable = {
     read_only: {
       type: "boolean",
       default: false,
-      help: "It can write nowhere except in writable, /dev, /proc and /sys",
-      note: "Also in /tmp with private_tmp. Its logs are written as always.",
+      help: "It can write only to writable, /dev, /proc and /sys",
+      note: "With private_tmp also to /tmp. Its logs are written as always.",
     },
     writable: {
       type: "list",
       of: { type: "path" },
       default: [],
-      help: "Files and folders that it can write in spite of read_only",
+      help: "Files and folders that it can write to despite read_only",
     },
   }),
   ...group("Logs", { log: { ...LOG, default: {}, help: "Log files and their rotation" } }),

@@ -78,7 +78,7 @@ export const HOST_ALERT_KEYS: KeyTable = {
     maxItems: 100,
     single: true,
     default: [],
-    help: "Conditions of the host's figures of which events and webhooks tell",
+    help: "Conditions of the host's figures that events and webhooks report",
     note: "Figures: cpu, memory, load and disk.free, which is that of the home.",
   },
 };
