@@ -1,4 +1,4 @@
-/** The lifecycle hooks, and those of events. */
+/** Runs the hooks of a process, and the command of its watch. */
 
 import { messageOf, ProcsupError } from "../model/errors.ts";
 import { baseName } from "../model/name.ts";
@@ -10,7 +10,7 @@ import type { OtherUser } from "../platform/users/as_user.ts";
 import { sleep } from "../platform/clock.ts";
 import { isLack } from "../platform/lack.ts";
 import { runShell, type ShellResult } from "../platform/launch/shell.ts";
-import { endOf, type HookRun } from "./journal.ts";
+import { type CommandName, endOf, type HookRun } from "./journal.ts";
 
 /** What a hook needs to know of its process. */
 export interface HookContext {
@@ -34,9 +34,6 @@ export interface HookContext {
   /** Called after every run. */
   readonly ran?: (run: HookRun) => void;
 }
-
-/** A hook, or the command of a watch, which runs like one. */
-export type CommandName = HookName | "watch";
 
 function titleOf(hook: CommandName): string {
   return hook === "watch" ? "watch command" : `${snakeCase(hook)} hook`;

@@ -1,12 +1,15 @@
-/** The last runs of the hooks and health checks of a process, in memory; the daemon keeps the checks. */
+/** The last runs of the hooks and health checks of a process, in memory. The daemon saves the checks. */
 
 import type { HookName } from "../model/process_config.ts";
 import type { Run } from "../model/process_state.ts";
 import { type Listener, stillListening } from "../platform/scan/listening_ports.ts";
 import type { Background } from "../platform/scan/process_group.ts";
 
+/** A hook, or the command of a watch, which runs like one. */
+export type CommandName = HookName | "watch";
+
 export interface HookRun {
-  readonly hook: HookName | "watch";
+  readonly hook: CommandName;
   /** When it began, in milliseconds since the epoch. */
   readonly at: number;
   readonly durationMs: number;
@@ -53,7 +56,7 @@ export class Journal {
   /** What the last run has left in the background, if anything. */
   background: Background | undefined;
 
-  /** Sockets on which the last run listened, and which other processes had after its end. */
+  /** Sockets of the last run on which other processes still listened after its end. */
   leftSockets: ReadonlySet<string> = new Set();
 
   /** Processes that still listen on a port of the last run. */

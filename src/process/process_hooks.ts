@@ -5,8 +5,8 @@ import { dirname } from "@std/path";
 import type { World } from "../platform/world.ts";
 import { appUser } from "../platform/users/app_user.ts";
 import { appEnvironment } from "./environment.ts";
-import { type CommandName, type HookContext, hookFailure, runHook } from "./hooks.ts";
-import { type HookRun, Journal } from "./journal.ts";
+import { type HookContext, hookFailure, runHook } from "./hooks.ts";
+import { type CommandName, type HookRun, Journal } from "./journal.ts";
 import type { ProcessActor } from "./process_actor.ts";
 import { fetchSecrets, withoutSecrets } from "./secrets.ts";
 
@@ -40,7 +40,7 @@ export class ProcessHooks {
     return hook && await this.runCommand(name, hook, options);
   }
 
-  /** The same for a command that is no hook. */
+  /** The same for a hook that is given, or the command of a watch. */
   async runCommand(
     name: CommandName,
     hook: HookConfig,
