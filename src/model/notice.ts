@@ -2,7 +2,7 @@
 
 import { plainText, shortened } from "./plain_text.ts";
 
-/** What the assignments of a run amount to so far. */
+/** The state of a run by all its assignments so far. */
 export interface Notices {
   /** It has said `READY=1`. */
   readonly isReady: boolean;
@@ -26,17 +26,17 @@ export const NO_NOTICES: Notices = {
   status: "",
 };
 
-/** One assignment that means something to us. */
+/** An assignment that is acted on. */
 export type Notice =
   | { readonly type: "ready" | "reloading" | "stopping" | "alive" | "hung" | "new_main" }
   | { readonly type: "status"; readonly text: string }
   | { readonly type: "watchdog"; readonly ms: number }
   | { readonly type: "extend"; readonly ms: number };
 
-/** Written by the supervisor: from here on, a new main process reports. */
+/** Written by the supervisor: later assignments are those of a new main process. */
 export const NEW_MAIN_LINE = "PROCSUP_NEW_MAIN=1";
 
-/** The text is the app's own: it is cut, and cannot control a terminal. */
+/** The app chooses the text, so it is cut, without control sequences. */
 const STATUS_LENGTH = 200;
 
 /** The largest delay of a timer. */
@@ -70,15 +70,11 @@ export function parseNotice(line: string): Notice | undefined {
 }
 
 function ofMs(usec: string, notice: (ms: number) => Notice): Notice | undefined {
-  const us = wholeNumber(usec);
-  return us === undefined ? undefined : notice(Math.min(us / 1000, LONGEST_MS));
+  if (!/^\d{1,20}$/.test(usec)) return undefined;
+  return notice(Math.min(Number(usec) / 1000, LONGEST_MS));
 }
 
-function wholeNumber(text: string): number | undefined {
-  return /^\d{1,20}$/.test(text) ? Number(text) : undefined;
-}
-
-/** What the assignments amount to after one more. */
+/** The state after one more assignment. */
 export function withNotice(so: Notices, notice: Notice): Notices {
   switch (notice.type) {
     case "ready":
@@ -101,7 +97,7 @@ export function withNotice(so: Notices, notice: Notice): Notices {
   }
 }
 
-/** Assignments that amount to the same. */
+/** Assignments that result in the same state. */
 export function noticeLines(so: Notices): string[] {
   return [
     ...so.isNewMain ? [NEW_MAIN_LINE] : [],
