@@ -48,7 +48,7 @@ export interface ApplyPlan {
   readonly gone: readonly string[];
   /** All configurations of the files, checked. */
   readonly configs: ReadonlyMap<string, ProcessConfig>;
-  /** Names of existing apps that are down, and that `startDown` starts. */
+  /** Names of existing apps with instances that are down and that `startDown` would start. */
   readonly stopped: readonly string[];
   /** The same in the order in which they are applied. */
   readonly waves: readonly (readonly ProcessConfig[])[];
@@ -383,7 +383,7 @@ async function startDown(
   );
 }
 
-/** Whether an apply may start it. The clock starts jobs. */
+/** Whether an apply may start it. Jobs are started by their schedule. */
 function startsItself({ autostart, cron }: ProcessConfig): boolean {
   return autostart && cron === undefined;
 }

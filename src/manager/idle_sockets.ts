@@ -41,7 +41,7 @@ export class IdleSockets {
     this.#dropInTime(name, listenTimeoutMs);
   }
 
-  /** Looks again when its time is over: a timer may fire a moment early. */
+  /** Drops them now, and again once the wait is over: the timer may fire a moment early. */
   #dropInTime(name: string, listenTimeoutMs: number): void {
     this.#timers.get(name)?.();
     const left = listenTimeoutMs - this.#waitedMs(name);

@@ -435,7 +435,10 @@ export class ManagedApp implements Recorded {
     }, "down");
   }
 
-  /** Waits for a step of the release, which leaves the instance up or down, and makes its result an input. */
+  /**
+   * Waits for a step of the release, and makes its result an input. An error is a failure only
+   * while the instance is `desired` as the step leaves it.
+   */
   #await(
     process: ManagedProcess,
     act: () => Promise<unknown>,
@@ -539,7 +542,7 @@ export function beingDeleted(name: string): ProcsupError {
   return new ProcsupError("wrong_state", `Cannot scale "${name}": it is being deleted`);
 }
 
-/** The refusal of a change that would wait for the hook that asks for it; none otherwise. */
+/** The refusal of a change that would wait for the hook that requests it; empty otherwise. */
 function refusalOf(process: ManagedProcess, askedIn: UpOptions["askedIn"]): Outcome[] {
   try {
     refuseEndless("reload", process, { askedIn });

@@ -49,7 +49,7 @@ export interface SupervisorConfig extends ManagerConfig {
   readonly onHomeChanged?: () => void;
   /** Called when another supervisor has taken the home. Default: `release()`. */
   readonly onHomeLost?: () => void;
-  /** URL of the dashboard, for what hooks get; undefined while it is not served. */
+  /** URL of the dashboard, for hooks of events; undefined while it is not served. */
   readonly dashboard?: () => string | undefined;
 }
 

@@ -28,7 +28,7 @@ export interface Instance {
   readonly generation: number;
   /** The generation that a step under way gives it. */
   readonly replacing?: number | undefined;
-  /** It is to run: no user has stopped it, and it does not wait for its schedule. */
+  /** It should run: no user has stopped it, and it does not wait for its schedule. */
   readonly isUp: boolean;
   /** Its last run ended with success, and nothing starts it again. */
   readonly hasEnded: boolean;
@@ -203,7 +203,7 @@ function hasFailedRuns(
   const over = members.filter((one) => !goesOn(one));
   const runs = [...over, ...leaving].flatMap(({ draining }) => draining)
     .concat(leaving.flatMap((one) => one.hasRun ? one.generation : []));
-  return failed.some((failed) => runs.includes(failed));
+  return failed.some((one) => runs.includes(one));
 }
 
 /** The generation that it will have once the step under way is over. */

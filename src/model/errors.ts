@@ -1,4 +1,4 @@
-/** The expected failures, the meaning of each error code on every surface. */
+/** The expected failures, and the meaning of each error code on every surface. */
 
 import type { Hint } from "./hint.ts";
 import { shortened } from "./plain_text.ts";

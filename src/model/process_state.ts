@@ -7,7 +7,7 @@ import type { HookName } from "./process_config.ts";
 import type { EndCause, Exit, ProcessState } from "./process_info.ts";
 import type { WatchRestart } from "./restart_budget.ts";
 import type { SignalName } from "./signal.ts";
-import { type Hint } from "./hint.ts";
+import type { Hint } from "./hint.ts";
 
 /** Whether the user wants the process to run. */
 export type DesiredState = "up" | "down";
@@ -120,7 +120,7 @@ export interface Snapshot {
   readonly restartsAt: readonly number[];
   /** Restarts in a row because of changed files, right after a start; see `isLoop()`. */
   readonly watchRestarts: readonly number[];
-  /** Up to when changed files were acted on without another run; null if never. */
+  /** Time of the last action after changed files that left the run alive; null if never. */
   readonly watchedUntil: number | null;
   /** Milliseconds since the epoch. */
   readonly startedAt: number | null;
@@ -211,9 +211,9 @@ export type Input =
     readonly request: ReplaceRequest;
     readonly isSent: boolean;
   }
-  /** The app has survived its reload signal, or takes too long to reload. */
+  /** The time for surviving a reload signal, or for the reload, is over. */
   | { readonly type: "proof_over"; readonly request: ReplaceRequest }
-  /** The app says that it reloads itself, and that it has. */
+  /** The app reports the beginning and the end of its reload. */
   | { readonly type: "reloading"; readonly attempt: number }
   | { readonly type: "reloaded"; readonly attempt: number }
   /** The app hangs, by its watchdog. */
@@ -281,7 +281,7 @@ export type Input =
     & {
       readonly type: "file_changed";
       readonly attempt: number;
-      /** What was done about it leaves the run alive. */
+      /** Set if the action after it is over and left the run alive. */
       readonly isOver?: true;
     }
     & WatchRestart

@@ -86,7 +86,7 @@ export function endFor(
   return [next, [terminate(next, policy.stopTimeoutMs)]];
 }
 
-/** A hanging app is to leave a core dump, as under systemd. */
+/** The effect that ends a run. A hanging app leaves a core dump, as under systemd. */
 export function terminate(
   { endCause }: Pick<Snapshot, "endCause">,
   timeoutMs: number,
@@ -120,7 +120,7 @@ export function freshStart(
   return onceDependenciesMeet(fresh, policy);
 }
 
-/** A start by a user, or after a reboot: of an app with `start_on`, once a client connects. */
+/** A start by a user, or after a reboot. An app with `start_on` starts once a client connects. */
 export function startDesired(now: Snapshot, reason: string, policy: Policy): Step {
   if (policy.startOn === undefined) return freshStart(now, reason, policy);
   return awaitConnection({ ...now, ...FORGIVEN, desired: "up", leaving: false });
@@ -136,7 +136,7 @@ function awaitConnection(now: Snapshot, why = ""): Step {
   return [next, [{ type: "await_connection" }]];
 }
 
-/** Keeps the budget: an app that fails must not be started again and again by its clients. */
+/** A client has connected. The budget stays: clients must not start a failing app for ever. */
 export function connected(now: Snapshot, address: string, policy: Policy): Step {
   const lastReason = `started by a connection to ${address}`;
   const fresh: Snapshot = { ...now, launchedBy: "user", awaiting: null, lastReason };

@@ -157,7 +157,7 @@ export function getsNotifySocket(config: NotifyConfig): boolean {
 
 type NotifyConfig = ReadyConfig & Pick<ProcessConfig, "name" | "sockets" | "tty">;
 
-/** Throws `invalid_config` for a notify socket that is asked for and cannot be given. */
+/** Throws `invalid_config` if the configuration needs a notify socket and the app cannot have one. */
 export function checkNotify(config: NotifyConfig): void {
   const { name, notify, watchdogMs } = config;
   if (watchdogMs !== undefined && notify === false) {
@@ -224,7 +224,7 @@ export function checkIsolation(config: Pick<SetupConfig, "name" | keyof Isolatio
   if (problem !== undefined) refuseStart(config.name, problem);
 }
 
-/** Throws `invalid_config` for an app whose own `/tmp` hides what it cannot do without. */
+/** Throws `invalid_config` if the app's own `/tmp` hides files that it needs. */
 export function checkPrivateTmp(
   config: NotifyConfig & Pick<ProcessConfig, "privateTmp" | "cwd" | "args">,
   { argv, user, home }: {
@@ -239,7 +239,7 @@ export function checkPrivateTmp(
     .find((word) => isAbsolute(word) && isInTmp(word));
   if (program !== undefined) refuseStart(name, `private_tmp hides "${program}"`);
   if (user !== undefined && isInTmp(cwd)) refuseStart(name, `private_tmp hides its cwd "${cwd}"`);
-  // Apps of other users report outside of it.
+  // The sockets of apps of other users are not in the home.
   if (user !== undefined || !isInTmp(home)) return;
   const key = config.watchdogMs !== undefined
     ? "watchdog"

@@ -174,7 +174,7 @@ export class ManagedProcess extends ProcessActor {
     await this.#unlessClosed(untilUp(this, attemptBefore(now), options));
   }
 
-  /** Resolves when nothing is left of other runs than the current one. */
+  /** Resolves when nothing is left of these runs. */
   async #released(runs: readonly Run[]): Promise<void> {
     const ids = runs.map(({ runId }) => runId);
     const isOver = ({ leftovers }: Snapshot) => !leftovers.some(({ runId }) => ids.includes(runId));
@@ -198,7 +198,7 @@ export class ManagedProcess extends ProcessActor {
     this.renamed(name);
   }
 
-  /** Runs a hook, if it has it, with this text on its standard input. A failure is noted. */
+  /** Runs a hook, if configured, with this text as its standard input. A failure is noted. */
   async runHook(name: HookName, input: string): Promise<void> {
     await this.#effects.hooks.run(name, { input });
   }

@@ -26,7 +26,7 @@ export class NotifyMonitor implements Monitor {
     this.#aliveAt = process.world.clock.steady();
     this.#cancelListening = notices.listen((notice) => this.#take(notice));
     const { isReloading, isReady, isStopping } = notices.now;
-    // For a reload that the last daemon began: what the app said meanwhile.
+    // A reload that the last daemon began may have ended meanwhile.
     if (isReloading || isReady) this.#post(isReloading ? "reloading" : "reloaded");
     if (isStopping) this.#expectEnd();
     else this.#watchOnceReady();

@@ -60,7 +60,7 @@ export class RunEnd {
     this.#deadline = Math.min(this.#deadline, this.#world.clock.steady() + graceMs);
   }
 
-  /** The app asks for more time, at least this much from now. */
+  /** The app requests more time: at least this much from now. */
   extend(ms: number): void {
     if (this.#deadline === undefined || this.#graceMs === 0) return;
     this.#deadline = Math.max(this.#deadline, this.#world.clock.steady() + ms);

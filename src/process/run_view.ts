@@ -20,7 +20,7 @@ export interface RunView {
   readonly logs: LogFiles;
   readonly isReady: boolean;
   readonly uptimeMs: number;
-  /** Since this daemon watches the run. */
+  /** How long this daemon has watched the run. */
   readonly watchedMs: number;
   /** Resolves when it is ready. Rejects when `signal` is aborted. */
   untilReady(signal: AbortSignal): Promise<unknown>;

@@ -102,7 +102,7 @@ export class Launcher {
   readonly #gatherer = new Gatherer(cgroups());
   readonly #adopted = new Map<Run, () => void>();
   #net: ReturnType<typeof setInterval> | undefined;
-  /** The looks at sockets that wait for a client. */
+  /** Functions that check the sockets of apps that wait for a client. */
   readonly #awaiting = new Set<() => void>();
   #clients: ReturnType<typeof setInterval> | undefined;
 
