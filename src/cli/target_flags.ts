@@ -1,6 +1,6 @@
 /** The target of a command: `--on`, `--host`, `PROCSUP_HOST`, or the context in use. */
 
-import { type Engine, readContexts, THIS_MACHINE } from "../contexts/contexts.ts";
+import { type Contexts, type Engine, readContexts, THIS_MACHINE } from "../contexts/contexts.ts";
 import type { Host, MachineAddress } from "../contexts/ssh.ts";
 import type { Flags } from "./flags.ts";
 
@@ -19,7 +19,15 @@ export async function targetIn(flags: Flags): Promise<Target> {
   if (given === undefined && isHomeNamed(flags)) return {};
   const { use, contexts } = readContexts();
   const name = given ?? use;
-  if (name === undefined) return {};
+  return name === undefined ? {} : await targetNamed(name, flags, contexts);
+}
+
+/** The context of a name; without one, the machine that ssh knows by it. */
+export async function targetNamed(
+  name: string,
+  flags: Flags,
+  contexts: Contexts["contexts"],
+): Promise<Target> {
   const known = Object.hasOwn(contexts, name) ? contexts[name]! : { destination: name };
   if ("on" in known) return { engine: engineIn(flags, known) };
   const { Host } = await import("../contexts/ssh.ts");

@@ -22,6 +22,7 @@ import { reportError } from "../report_error.ts";
 import { printResults } from "../results.ts";
 import { heading, type ReleaseRecord, ReleaseStore } from "../release/release_store.ts";
 import { fetchCommands, onlyAbsolute, parseSource, type Source } from "../release/source.ts";
+import { targetNamed } from "../target_flags.ts";
 import { refuseFlags, refuseMore, wordAfter } from "../unknown_word.ts";
 
 const KEEP = 5;
@@ -220,12 +221,11 @@ async function releaseThere(
   const all = ["release", ...positionals, ...words, "-o", output.format];
   if (hosts === undefined) return await host!.run(all);
   const { contexts } = readContexts();
-  const { Host } = await import("../../contexts/ssh.ts");
-  const machines = hosts.map((name) => {
-    const known = Object.hasOwn(contexts, name) ? contexts[name]! : { destination: name };
-    if (!("on" in known)) return new Host({ name, ...known });
+  const machines = await Promise.all(hosts.map(async (name) => {
+    const { host } = await targetNamed(name, flags, contexts);
+    if (host !== undefined) return host;
     throw new ProcsupError("bad_request", `Invalid --hosts: "${name}" is not a machine`);
-  });
+  }));
   for (const [at, machine] of machines.entries()) {
     output.note(`${machine.machine}:`);
     const code = await machine.run(all).catch((error) => reportError(error, command.name));
