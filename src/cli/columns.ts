@@ -10,7 +10,7 @@ export interface Column<Row> {
   /** Columns with higher numbers are dropped first; 0 is never dropped. */
   readonly priority: number;
   readonly value: (row: Row) => string;
-  /** Whether the column tells something about any of the rows; default: true. */
+  /** Whether the column has a value for any of the rows; default: true. */
   readonly isShown?: (rows: readonly Row[]) => boolean;
   /** Colours the padded value. */
   readonly paint?: (text: string, row: Row) => string;

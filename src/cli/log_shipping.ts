@@ -183,7 +183,7 @@ function parsed(path: string, text: string): CursorContent {
       Object.values(positions).every(isPosition);
     if (isWhole) return { subject, positions };
   } catch {
-    // Told below.
+    // Reported below.
   }
   throw new ProcsupError("bad_request", `${quote(path)} is not a cursor file`, {
     hint: "Remove it to ship everything from the start, or name another file",

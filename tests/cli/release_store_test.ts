@@ -1,3 +1,5 @@
+/** The releases of an app on the disk. */
+
 import { assertEquals, assertRejects } from "@std/assert";
 import { ReleaseStore } from "../../src/cli/release/release_store.ts";
 import { ProcsupError } from "../../src/model/errors.ts";

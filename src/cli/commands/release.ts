@@ -164,8 +164,9 @@ async function change(
   const done = await client.call("reconfigure", { target: app, config, wait_ready: true });
   const { results, rolled_back: rolledBack } = done;
   if (rolledBack) context.output.note(`${app}: the release before runs on all of them again`);
-  const failed = new Set(["crashed", "errored"]);
-  const down = results.filter(({ ok, state }) => ok && failed.has(state));
+  const down = results.filter(({ ok, state }) =>
+    ok && (state === "crashed" || state === "errored")
+  );
   const again = await Promise.all(
     down.map(({ name }) => client.call("restart", { target: name, wait: true })),
   );
@@ -185,8 +186,8 @@ async function prune(
   const all = await connect(context).call("list");
   const places = all.map((process) => releasePlace(keysOf(process).cwd));
   const used = places.flatMap((place) => place.base === base ? place.release ?? [] : []);
-  const before = current ?? [];
-  await store.prune(keep, [release, ...used, ...[before].flat()]);
+  const before = current === undefined ? [] : [current];
+  await store.prune(keep, [release, ...used, ...before]);
 }
 
 interface Listed extends ReleaseRecord {

@@ -28,6 +28,9 @@ export interface ReleaseRecord {
   readonly test?: string | undefined;
 }
 
+/** Names of what a release leaves, whole or not. */
+const ANY = /^(\d+)(?:\.json|\.log)?$/;
+
 const encoder = new TextEncoder();
 
 export class ReleaseStore {
@@ -45,14 +48,9 @@ export class ReleaseStore {
     return folderOf({ base: this.#base, release });
   }
 
-  /** Numbers of the releases that are whole, the newest first. */
-  whole(): number[] {
-    return this.#numbers(/^(\d+)\.json$/);
-  }
-
   /** The releases of an app, the newest first. */
   of(app: string): { readonly release: number; readonly record: ReleaseRecord }[] {
-    return this.whole().flatMap((release) => {
+    return this.#whole().flatMap((release) => {
       const record = this.record(release);
       return record?.app === app ? [{ release, record }] : [];
     });
@@ -61,8 +59,8 @@ export class ReleaseStore {
   /** The record of a release; undefined if it has none that can be read. */
   record(release: number): ReleaseRecord | undefined {
     try {
-      const path = `${this.folder(release)}.json`;
-      const record: ReleaseRecord = JSON.parse(readForeignFile(path, { as: this.#user }));
+      const text = readForeignFile(this.#recordOf(release), { as: this.#user });
+      const record: ReleaseRecord = JSON.parse(text);
       return isRecord(record) ? record : undefined;
     } catch {
       return undefined;
@@ -71,7 +69,7 @@ export class ReleaseStore {
 
   /** Makes the folder of the next release. */
   async create(): Promise<number> {
-    const all = this.#numbers(/^(\d+)(?:\.json|\.log)?$/);
+    const all = this.#numbers(ANY);
     const release = (all[0] ?? 0) + 1;
     const folder = this.folder(release);
     if (releasePlace(folder).release !== release) {
@@ -85,25 +83,25 @@ export class ReleaseStore {
   }
 
   async remove(release: number): Promise<void> {
-    await this.run(["rm", "-rf", "--", this.folder(release), `${this.folder(release)}.json`], "/");
+    await this.run(["rm", "-rf", "--", this.folder(release), this.#recordOf(release)], "/");
   }
 
   /** Removes releases that are neither among the newest `keep` nor needed, and unfinished ones. */
   async prune(keep: number, needed: readonly number[]): Promise<void> {
-    const whole = this.whole();
+    const whole = this.#whole();
     const kept = new Set([...whole.slice(0, keep), ...needed]);
-    const all = this.#numbers(/^(\d+)(?:\.json|\.log)?$/);
+    const all = this.#numbers(ANY);
     const least = Math.min(...kept);
     for (const release of all.filter((one) => !kept.has(one))) {
       await this.remove(release);
       // The output of one that failed is kept as long.
-      if (release < least) await this.run(["rm", "-f", "--", `${this.folder(release)}.log`], "/");
+      if (release < least) await this.run(["rm", "-f", "--", this.#outputOf(release)], "/");
     }
   }
 
   /** Puts a release on record. */
   async write(release: number, record: ReleaseRecord): Promise<void> {
-    const path = `${this.folder(release)}.json`;
+    const path = this.#recordOf(release);
     const script = 'cat > "$1.new" && mv -f -- "$1.new" "$1"';
     await this.run(["sh", "-c", script, "sh", path], "/", { input: JSON.stringify(record) });
   }
@@ -114,19 +112,19 @@ export class ReleaseStore {
     return (await this.run(["git", "-C", folder, "rev-parse", "HEAD"], folder)).trim();
   }
 
-  /** Shows and keeps the output of commands until it is disposed of. Tells if not all is kept. */
+  /** Shows and keeps the output of commands until it is disposed of. Then reports if not all is kept. */
   output(
     release: number,
   ): AsyncDisposable & { readonly write: (bytes: Uint8Array) => Promise<void> } {
     const script = 'exec cat > "$1"';
-    const path = `${this.folder(release)}.log`;
+    const path = this.#outputOf(release);
     const child = this.#spawn(["sh", "-c", script, "sh", path], "/", "piped");
     const writer = child.stdin.getWriter();
     const decoder = new TextDecoder();
     return {
       async write(bytes) {
         writeMessage(decoder.decode(bytes, { stream: true }));
-        // It fails on a full disk; what was lost is told at the end.
+        // It fails on a full disk; the loss is reported at the end.
         await writer.write(bytes).catch(() => {});
       },
       async [Symbol.asyncDispose]() {
@@ -189,6 +187,19 @@ export class ReleaseStore {
     } catch (error) {
       throw new ProcsupError("start_failed", `Cannot run ${quote(name!)}: ${messageOf(error)}`);
     }
+  }
+
+  #recordOf(release: number): string {
+    return `${this.folder(release)}.json`;
+  }
+
+  #outputOf(release: number): string {
+    return `${this.folder(release)}.log`;
+  }
+
+  /** Numbers of the releases that are whole, the newest first. */
+  #whole(): number[] {
+    return this.#numbers(/^(\d+)\.json$/);
   }
 
   #numbers(form: RegExp): number[] {
