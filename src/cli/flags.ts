@@ -22,6 +22,7 @@ export interface Flag {
   /** The allowed values. */
   readonly choices?: readonly string[];
   readonly help: string;
+  /** The help of `start` shows it. */
   readonly isCommon?: true;
   /**
    * The help of its command leaves it out, unlike `help COMMAND --all`: it is rare, is a flag of

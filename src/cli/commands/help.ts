@@ -158,7 +158,7 @@ export function commandHelp(command: Command, { width, all }: HelpOptions = {}):
   ].join("\n\n");
 }
 
-/** Where the flags are that its help leaves out. */
+/** How many flags the help leaves out, and how to see them. */
 function moreFlags({ name, flags }: Command): string[] {
   const count = (sought: Flag["kind"]) => flags.filter(({ kind }) => kind === sought).length;
   const [rare, shared] = [count("rare"), count("start")];
@@ -170,13 +170,13 @@ function moreFlags({ name, flags }: Command): string[] {
   ];
 }
 
-/** The flags with `--on` of a command that has other ones than most, which the page shows. */
+/** The flags with `--on` of a command that takes more than the usual ones. Those are on a page. */
 function engineFlagsOf({ flags }: Command): readonly Flag[] {
   const found = flags.filter(({ kind }) => kind === "on");
   return found.length > PLACE_FLAGS.length ? found : [];
 }
 
-/** The flags of a command in a reference, which has the others once, in another place. */
+/** The flags that a reference lists with a command. The others are listed once, elsewhere. */
 export function referenceFlags({ flags }: Command): readonly Flag[] {
   return flags.filter(({ kind }) => kind === undefined || kind === "rare");
 }
