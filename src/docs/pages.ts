@@ -21,10 +21,7 @@ export const PAGES: Readonly<Record<string, Page>> = {
     "Readiness, health and dependencies",
     () => import("./health.md", { with: { type: "text" } }),
   ),
-  notify: page(
-    "What an app says of itself",
-    () => import("./notify.md", { with: { type: "text" } }),
-  ),
+  notify: page("Notify messages", () => import("./notify.md", { with: { type: "text" } })),
   hooks: page("Hooks", () => import("./hooks.md", { with: { type: "text" } })),
   input: page("Input and terminals", () => import("./input.md", { with: { type: "text" } })),
   logging: page("Logs", () => import("./logging.md", { with: { type: "text" } })),
