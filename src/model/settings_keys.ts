@@ -1,4 +1,4 @@
-/** The keys of `web` and `webhooks` in a configuration file. */
+/** The keys of `web`, `webhooks` and `alerts` in a configuration file. */
 
 import type { KeyTable } from "./key_table.ts";
 import { DEFAULT_LISTEN } from "./listen_address.ts";
