@@ -1,6 +1,6 @@
 /** The events of a change from one snapshot of a process to another, and why its run ended. Pure. */
 
-import type { ChangeType, EndCause } from "./process_info.ts";
+import type { ChangeType, EndCause, Exit } from "./process_info.ts";
 import type { Input, Snapshot } from "./process_state.ts";
 import { isSuccess, type Policy } from "./transition_steps.ts";
 
@@ -18,7 +18,7 @@ export function publishedChanges(
   return [...crash, isRestart ? "restarted" : now.state];
 }
 
-/** Why the last run ended, if an event of the change from one snapshot to another tells its end. */
+/** Why the last run ended, if an event of the change is the first after its end. */
 export function endCauseOf(
   type: ChangeType,
   before: Snapshot,
@@ -30,9 +30,9 @@ export function endCauseOf(
   const isEnd = type === "crashed" || type === "errored" || type === "stopped";
   if (!isEnd || before.run === null || now.run !== null) return undefined;
   if (before.endCause !== null) return before.endCause;
-  const ended = input.type === "exited" || input.type === "recovered";
-  if (ended && isSuccess(now.lastExit, policy)) return "exit";
-  return ended && now.lastExit?.oom ? "oom" : "crash";
+  const exit = exitIn(input, now);
+  if (isSuccess(exit, policy)) return "exit";
+  return exit?.oom ? "oom" : "crash";
 }
 
 /** Whether the process crashed and waits for a restart, without a rest in state `crashed`. */
@@ -45,8 +45,12 @@ function crashedOnTheWay(
   if (now.state !== "waiting" || now.awaiting !== "delay" || before.state === "waiting") {
     return false;
   }
-  const ended = input.type === "exited" || input.type === "recovered";
-  return !(ended && isSuccess(now.lastExit, policy));
+  return !isSuccess(exitIn(input, now), policy);
+}
+
+/** How a run ended by itself, if an input tells that; null otherwise. */
+function exitIn({ type }: Input, now: Snapshot): Exit | null {
+  return type === "exited" || type === "recovered" ? now.lastExit : null;
 }
 
 /** Whether it reached a new state. `running` counts from when the pid is known, shortly after. */
