@@ -138,7 +138,7 @@ export class Registry implements Machine, AppOwner {
   restoreApp(record: App): ManagedApp {
     const app = new ManagedApp(record, this);
     this.directory.put(app);
-    // It may have been damaged, or the earlier daemon killed before it wrote it.
+    // Its copy may be damaged, or missing if the earlier daemon was killed.
     this.recorder.copySoon(app);
     return app;
   }

@@ -190,13 +190,13 @@ export function growth(values: readonly number[]): number {
   }, 0);
 }
 
-/** Where an alert stands. Times in milliseconds since the epoch. */
+/** The state of an alert. Times are in milliseconds since the epoch. */
 export interface AlertState {
   /** Whether its condition holds. */
   readonly met: boolean;
-  /** Since when it does, or does not. */
+  /** When `met` last changed. */
   readonly since: number;
-  /** Since when it fires; null if it does not. */
+  /** When it began to fire; null if it does not. */
   readonly firingSince: number | null;
 }
 

@@ -1,4 +1,4 @@
-/** What webhooks send of an event, and hooks of events get. Pure. */
+/** The body of an event, for webhooks and for the hooks of events. Pure. */
 
 import { HOST } from "./name.ts";
 import { plainText } from "./plain_text.ts";

@@ -1,6 +1,6 @@
 /** Schedules that are an interval: `@every 1h30m`. */
 
-/** Stands before the interval. */
+/** The prefix of such a schedule. */
 export const EVERY = "@every ";
 
 /** The interval of `@every 1h30m`; undefined for any other schedule. */

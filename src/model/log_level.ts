@@ -231,9 +231,9 @@ export function lastState(line: string): string {
 const WRITTEN_TIME =
   // deno-lint-ignore no-control-regex
   /^((?:\x1b\[[\d;]*m)*)(\[)?(?:(\d{4}[-/]\d\d[-/]\d\d)[T ])?(\d\d:\d\d:\d\d)([.,]\d{1,9})?(?: ?(?:Z|UTC|[+-]\d\d:?\d\d))?(\])?((?:\x1b\[[\d;]*m)*)(?:\s+[|-])?\s+/;
-/** Zones differ by multiples of it. */
+/** Time zones differ by multiples of this. */
 const ZONE_MS = 15 * 60_000;
-/** Lines are written this soon after their time. */
+/** Longest time between the time in a line and its writing. */
 const WRITTEN_WITHIN_MS = 2000;
 
 /** A line without the time that it begins with, in any zone, if it was written at that time. */

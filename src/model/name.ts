@@ -2,7 +2,7 @@
 
 import { basename } from "@std/path";
 
-/** Name of the host among processes, which no process can have. */
+/** Name that stands for the host among processes. No process can have it. */
 export const HOST = ".host";
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;

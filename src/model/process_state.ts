@@ -216,7 +216,7 @@ export type Input =
   /** The app reports the beginning and the end of its reload. */
   | { readonly type: "reloading"; readonly attempt: number }
   | { readonly type: "reloaded"; readonly attempt: number }
-  /** The app hangs, by its watchdog. */
+  /** Its watchdog has expired, or the app itself has reported that it hangs. */
   | { readonly type: "hung"; readonly attempt: number; readonly reason: string }
   /** Recorded before the process is spawned. */
   | { readonly type: "launching"; readonly attempt: number; readonly run: Run }

@@ -39,7 +39,7 @@ function titleOf(hook: CommandName): string {
   return hook === "watch" ? "watch command" : `${snakeCase(hook)} hook`;
 }
 
-/** What one run of a hook is given. */
+/** Options of one run of a hook. */
 interface HookGiven {
   /** Cuts it short. */
   readonly signal?: AbortSignal | undefined;

@@ -105,8 +105,8 @@ export function sharedSockets(
 }
 
 /**
- * Why the health check of several instances on one shared socket proves nothing: only Linux tells
- * which of them answers. Undefined if it does.
+ * Why a health check on a shared socket proves nothing about one of several instances: only Linux
+ * tells which of them answers. Undefined if the check proves something.
  */
 export function sharedCheckProblem(
   config: Pick<ProcessConfig, "name" | "sockets" | "healthCheck" | "instances" | "overlap">,

@@ -314,7 +314,7 @@ export class RunController {
     });
   }
 
-  /** Goes on with a new main process. A stop ends that as well. */
+  /** Continues with the new main process of a run, if it has one. A stop ends that process as well. */
   #follows({ run }: Child, attempt: number, launchedAt: number): boolean {
     if (this.#child?.run !== run || this.#end !== undefined) return false;
     const child = this.#world.follow(run);
