@@ -3,7 +3,7 @@
 import { assertEquals } from "@std/assert";
 import { isListenedOn } from "../../src/platform/scan/listening_ports.ts";
 import { namesIn } from "../../src/platform/files/stat.ts";
-import { livingOf, runMark } from "../fixtures/run_members.ts";
+import { livingOf, parentOf, runMark } from "../fixtures/run_members.ts";
 import { freePort } from "../support/http_load.ts";
 import { isInstalled } from "../support/installed.ts";
 import { isAlive, TestDaemon } from "../support/procsup.ts";
@@ -196,7 +196,7 @@ async function life({ config, reloads = false, exit = [0, null] }: Program): Pro
   await waitFor(() => isListenedOn(port), { what: "it to listen again", timeoutMs: 30_000 });
   const { pid, restarts } = await daemon.status("app");
   assertEquals([pid === first.pid, restarts], [reloads, 0]);
-  const mark = runMark(wrapperOf(pid));
+  const mark = runMark(parentOf(pid));
   assertEquals((await daemon.cli("stop", "app")).code, 0);
   const { state, last_exit } = await daemon.status("app");
   assertEquals([state, last_exit?.code, last_exit?.signal], ["stopped", ...exit]);
@@ -230,7 +230,7 @@ for (
       Deno.mkdirSync(cwd);
       await daemon.client.call("start", { name: "app", cwd, ...config(port, cwd) });
       let { pid: main } = await daemon.status("app");
-      const mark = runMark(wrapperOf(main));
+      const mark = runMark(parentOf(main));
       const workersOf = (pid: number) => livingOf(mark).filter((one) => parentOf(one) === pid);
       await waitFor(() => workersOf(main).length > 0, { what: "its workers" });
       const promotions = () =>
@@ -297,7 +297,7 @@ def work(number):
     const files = (kind: string) =>
       [...Deno.readDirSync(cwd)].filter(({ name }) => name.startsWith(`${kind}.`)).length;
     await waitFor(() => files("begun") === 2, { what: "both tasks", timeoutMs: 30_000 });
-    const mark = runMark(wrapperOf(pid));
+    const mark = runMark(parentOf(pid));
     const stop = daemon.cli("stop", "worker");
     const log = () => Deno.readTextFileSync(`${daemon.home}/apps/worker/stderr.log`);
     await waitFor(() => log().includes("Warm shutdown"), { what: "the shutdown" });
@@ -314,15 +314,6 @@ function isMissing(name: string, install: string, isHere: boolean): boolean {
   // deno-lint-ignore no-console
   if (!isHere) console.log(`skipped: ${name} is not here (apt-get install ${install})`);
   return !isHere || Deno.build.os !== "linux";
-}
-
-/** The parent of an app: unlike some servers, it leaves its environment intact. */
-function wrapperOf(pid: number): number {
-  return parentOf(pid);
-}
-
-function parentOf(pid: number): number {
-  return Number(/^PPid:\s*(\d+)/m.exec(Deno.readTextFileSync(`/proc/${pid}/status`))![1]);
 }
 
 function write(path: string, text: string): void {

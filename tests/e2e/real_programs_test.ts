@@ -3,7 +3,7 @@
 import { fromFileUrl } from "@std/path";
 import { assertEquals } from "@std/assert";
 import { freePort } from "../support/http_load.ts";
-import { livingOf, runMark } from "../fixtures/run_members.ts";
+import { livingOf, parentOf, runMark } from "../fixtures/run_members.ts";
 import { isInstalled } from "../support/installed.ts";
 import { TestDaemon } from "../support/procsup.ts";
 import { waitFor } from "../support/wait_for.ts";
@@ -86,7 +86,7 @@ async function keepsServing({ name, start, serves }: Program): Promise<void> {
   await waitFor(() => serves(port), { what: "it to serve" });
 
   const { pid } = await daemon.status(name);
-  const first = runMark(wrapperOf(pid));
+  const first = runMark(parentOf(pid));
   Deno.kill(pid, "SIGKILL");
   await waitFor(async () => {
     const now = await daemon.status(name);
@@ -97,16 +97,11 @@ async function keepsServing({ name, start, serves }: Program): Promise<void> {
   assertEquals([back.restarts, back.last_exit?.signal], [1, "SIGKILL"]);
   assertEquals(livingOf(first), [], "left of the one that was killed");
 
-  const second = runMark(wrapperOf(back.pid));
+  const second = runMark(parentOf(back.pid));
   const stopped = await daemon.cli("stop", name);
   assertEquals([stopped.code, stopped.stdout], [0, `✔ ${name}  stopped\n`]);
   assertEquals(livingOf(second), [], "left of the one that was stopped");
   Deno.listen({ port, hostname: "127.0.0.1" }).close();
-}
-
-/** The parent process: unlike some servers, it leaves its environment intact. */
-function wrapperOf(pid: number): number {
-  return Number(/^PPid:\s*(\d+)/m.exec(Deno.readTextFileSync(`/proc/${pid}/status`))![1]);
 }
 
 async function answersHttp(port: number): Promise<boolean> {

@@ -1,7 +1,7 @@
 /** Commands inside other commands, as people write them: found again, signalled, ended as a whole. */
 
 import { assertEquals } from "@std/assert";
-import { livingOf, runMark } from "../fixtures/run_members.ts";
+import { livingOf, parentOf, runMark } from "../fixtures/run_members.ts";
 import { isInstalled } from "../support/installed.ts";
 import { TestDaemon } from "../support/procsup.ts";
 
@@ -69,8 +69,7 @@ Deno.test("commands in other commands keep their pids over a killed daemon, and 
     await daemon.client.call("start", { name, entrypoint, args, ...keys });
     const { pid } = await daemon.status(name);
     pids.set(name, pid);
-    const parent = /^PPid:\s*(\d+)/m.exec(Deno.readTextFileSync(`/proc/${pid}/status`))![1];
-    marks.set(name, runMark(Number(parent)));
+    marks.set(name, runMark(parentOf(pid)));
   }));
   await daemon.kill();
   await daemon.revive();
