@@ -1,6 +1,6 @@
 /** OTLP over HTTP by Deno's own exporter, to a receiver of its JSON form. */
 
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertStringIncludes } from "@std/assert";
 import { TestDaemon } from "../support/procsup.ts";
 import { waitFor } from "../support/wait_for.ts";
 
@@ -40,20 +40,14 @@ Deno.test("a daemon with OTEL_DENO exports figures and events; its apps do not i
     OTEL_METRIC_EXPORT_INTERVAL: "200",
     OTEL_BSP_SCHEDULE_DELAY: "200",
   });
-  await daemon.startScript("api", "env; exit 7", { restart_policy: "never", min_uptime: "10ms" });
-  await daemon.client.call("start", {
-    name: "web",
-    entrypoint: "/bin/sleep",
-    args: ["1000"],
-    cwd: "/",
-  });
+  await daemon.startScript("api", "env; exit 7", { restart_policy: "never" }).catch(() => {});
+  await daemon.startScript("web", "exec sleep 1000");
   const metric = (name: string) =>
     got.flatMap((message) => [...withKey(message, "gauge"), ...withKey(message, "sum")])
       .findLast((one) => one.name === name);
   const points = (name: string) =>
-    [...withKey(metric(name), "timeUnixNano")].map((
-      point,
-    ) => [attributesOf(point).app, point.asDouble]);
+    [...withKey(metric(name), "timeUnixNano")]
+      .map((point) => [attributesOf(point).app, point.asDouble]);
   await waitFor(() => points("procsup_process_up").length === 2);
   assertEquals(points("procsup_process_last_exit_code").at(-1), ["api", 7]);
   const spans = () => got.flatMap((message) => [...withKey(message, "spanId")]);
@@ -61,5 +55,6 @@ Deno.test("a daemon with OTEL_DENO exports figures and events; its apps do not i
   const { app, reason } = attributesOf(spans().find(({ name }) => name === "crashed"));
   assertEquals([app, reason], ["api", "exited with code 7"]);
   const { logs } = await daemon.client.call("logs", { target: "api", lines: 0 });
+  assertStringIncludes(logs, "PROCSUP_RUN_ID=");
   assertEquals(logs.split("\n").filter((line) => line.startsWith("OTEL_")), []);
 });
