@@ -214,7 +214,8 @@ interface Program {
   readonly status?: RegExp;
 }
 
-const postgres = firstIn("/usr/lib/postgresql");
+/** Its version. */
+const postgres = namesIn("/usr/lib/postgresql").sort().at(-1);
 
 const PROGRAMS: readonly Program[] = [
   {
@@ -310,8 +311,4 @@ for (const { name, missing, config, status } of PROGRAMS) {
     await daemon.client.call("stop", "app");
     assertEquals(livingOf(mark), []);
   });
-}
-
-function firstIn(folder: string): string | undefined {
-  return namesIn(folder).sort().at(-1);
 }
