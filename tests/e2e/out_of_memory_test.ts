@@ -2,7 +2,7 @@
 
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { ifPossible } from "../../src/model/errors.ts";
-import { TestDaemon } from "../support/procsup.ts";
+import { isAlive, TestDaemon } from "../support/procsup.ts";
 import { waitFor } from "../support/wait_for.ts";
 
 const LIMIT = 32 * 1024 * 1024;
@@ -62,7 +62,7 @@ Deno.test(
     const { pid } = await start("next");
     await daemon.kill();
     Deno.writeTextFileSync(gate, "");
-    await waitFor(() => !ifPossible(() => Deno.statSync(`/proc/${pid}`).isDirectory));
+    await waitFor(() => !isAlive(pid));
     await daemon.revive();
     await waitFor(async () => (await daemon.status("next")).state === "crashed");
     await told("next");
