@@ -9,7 +9,9 @@ import { TestDaemon } from "../support/procsup.ts";
 const APP = "trap 'exit 7' TERM; while :; do sleep 0.05; done";
 
 type Exit = readonly [code: number, signal: string | null];
-const [OWN, TERM, KILL]: readonly Exit[] = [[7, null], [143, "SIGTERM"], [137, "SIGKILL"]];
+const OWN: Exit = [7, null];
+const TERM: Exit = [143, "SIGTERM"];
+const KILL: Exit = [137, "SIGKILL"];
 
 interface Case {
   readonly name: string;
@@ -19,34 +21,34 @@ interface Case {
 }
 
 const CASES: readonly Case[] = [
-  { name: "two-jobs", argv: ["sh", "-c", "sleep 1000 & sleep 1000 & wait"], exit: TERM! },
-  { name: "other-name", argv: ["bash", "-c", "exec -a strange sleep 1000"], exit: TERM! },
-  { name: "setsid", argv: ["setsid", "-w", "sh", "-c", APP], exit: OWN! },
-  { name: "nohup", argv: ["nohup", "sh", "-c", APP], exit: OWN! },
-  { name: "timeout", argv: ["timeout", "1000", "sh", "-c", APP], exit: OWN! },
-  { name: "nice", argv: ["nice", "-n", "5", "sh", "-c", APP], exit: OWN! },
-  { name: "no-environment", argv: ["env", "-i", "sh", "-c", APP], exit: OWN! },
+  { name: "two-jobs", argv: ["sh", "-c", "sleep 1000 & sleep 1000 & wait"], exit: TERM },
+  { name: "other-name", argv: ["bash", "-c", "exec -a strange sleep 1000"], exit: TERM },
+  { name: "setsid", argv: ["setsid", "-w", "sh", "-c", APP], exit: OWN },
+  { name: "nohup", argv: ["nohup", "sh", "-c", APP], exit: OWN },
+  { name: "timeout", argv: ["timeout", "1000", "sh", "-c", APP], exit: OWN },
+  { name: "nice", argv: ["nice", "-n", "5", "sh", "-c", APP], exit: OWN },
+  { name: "no-environment", argv: ["env", "-i", "sh", "-c", APP], exit: OWN },
   {
     name: "hidden-job",
     argv: ["sh", "-c", "env -i setsid sleep 1000 & exec sleep 1000"],
-    exit: TERM!,
+    exit: TERM,
   },
-  { name: "tini", argv: ["tini", "--", "sh", "-c", APP], exit: OWN! },
-  { name: "dumb-init", argv: ["dumb-init", "sh", "-c", APP], exit: OWN! },
+  { name: "tini", argv: ["tini", "--", "sh", "-c", APP], exit: OWN },
+  { name: "dumb-init", argv: ["dumb-init", "sh", "-c", APP], exit: OWN },
   { name: "script", argv: ["script", "-qec", "sleep 1000", "/dev/null"], exit: [0, null] },
-  { name: "closed", argv: ["bash", "-c", "exec 0<&- 1>&- 2>&-; exec sleep 1000"], exit: TERM! },
+  { name: "closed", argv: ["bash", "-c", "exec 0<&- 1>&- 2>&-; exec sleep 1000"], exit: TERM },
   {
     name: "runuser",
     argv: ["runuser", "-u", "nobody", "--", "sleep", "1000"],
-    exit: TERM!,
+    exit: TERM,
     rootOnly: true,
   },
-  { name: "sudo", argv: ["sudo", "-u", "nobody", "sleep", "1000"], exit: TERM!, rootOnly: true },
+  { name: "sudo", argv: ["sudo", "-u", "nobody", "sleep", "1000"], exit: TERM, rootOnly: true },
   // The first process of a namespace gets no signal that it does not handle.
   {
     name: "namespace",
     argv: ["unshare", "--pid", "--fork", "--kill-child", "sleep", "1000"],
-    exit: KILL!,
+    exit: KILL,
     rootOnly: true,
   },
 ];
