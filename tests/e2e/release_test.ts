@@ -5,6 +5,7 @@ import { lstatIfAny } from "../../src/platform/files/stat.ts";
 import { isInstalled } from "../support/installed.ts";
 import { cliIn, programWords, TestDaemon } from "../support/procsup.ts";
 import { sshdMissing, SshServer } from "../support/ssh_server.ts";
+import { tempHome } from "../support/temp_home.ts";
 import { waitFor } from "../support/wait_for.ts";
 
 const ignore = !isInstalled("git") || !isInstalled("rsync");
@@ -131,16 +132,14 @@ Deno.test(
     sure(await shop.release("v2"));
     await shop.runs("/releases/4");
     const rows = JSON.parse((await daemon.cli("release", "list", "api", "--json")).stdout);
+    const build = "echo built >built; pwd";
     assertEquals(
-      rows.map((
-        { name, current, after, build }: Record<string, unknown>,
-      ) => [name, current, after, build]),
-      [["4", true, 1, "echo built >built; pwd"], ["3", false, 1, "echo built >built; pwd"], [
-        "1",
-        false,
-        null,
-        "echo built >built; pwd",
-      ]],
+      rows.map((row: Record<string, unknown>) => [row.name, row.current, row.after, row.build]),
+      [
+        ["4", true, 1, build],
+        ["3", false, 1, build],
+        ["1", false, null, build],
+      ],
     );
     assertMatch(rows[0].revision, /^[0-9a-f]{40}$/);
     // Not to the bad one between them.
@@ -151,20 +150,8 @@ Deno.test(
     Deno.mkdirSync(dist);
     shop.write(dist, "copied");
     for (const number of [5, 6]) {
-      sure(
-        await daemon.cli(
-          "release",
-          "api",
-          "--from",
-          dist,
-          "--build",
-          ":",
-          "--test",
-          ":",
-          "--keep",
-          "1",
-        ),
-      );
+      const words = ["--build", ":", "--test", ":", "--keep", "1"];
+      sure(await daemon.cli("release", "api", "--from", dist, ...words));
       await shop.runs(`/releases/${number}`);
     }
     assertEquals(shop.releases.filter((name) => /^\d+$/.test(name)), ["5", "6"]);
@@ -243,29 +230,25 @@ Deno.test("release --host and --hosts run there by ssh, and stop at the first th
 Deno.test("release does everything as the app's user", {
   ignore: ignore || Deno.uid() !== 0,
 }, async () => {
+  await using temp = tempHome();
   await using daemon = await TestDaemon.start();
-  const folder = await Deno.makeTempDir({ prefix: "ps-release-" });
-  try {
-    const shop = new Shop(daemon);
-    shop.write(folder, "first");
-    Deno.chmodSync(folder, 0o755);
-    Deno.chownSync(folder, 65534, 65534);
-    const keys = { entrypoint: `${folder}/app.sh`, cwd: folder, uid: 65534, gid: 65534 };
-    await daemon.client.call("start", { name: "web", min_uptime: "100ms", ...keys });
-    const dist = `${folder}/dist`;
-    Deno.mkdirSync(dist);
-    shop.write(dist, "second");
-    sure(await daemon.cli("release", "web", "--from", dist, "--build", "id -u >who"));
-    for (const name of ["1", "1.json", "1.log", "1/who", "1/app.sh"]) {
-      assertEquals(Deno.statSync(`${folder}/releases/${name}`).uid, 65534, name);
-    }
-    assertEquals(Deno.readTextFileSync(`${folder}/releases/1/who`), "65534\n");
-    // Its record is read with its own rights only.
-    Deno.removeSync(`${folder}/releases/1.json`);
-    Deno.symlinkSync(`${daemon.home}/token`, `${folder}/releases/1.json`);
-    assertEquals((await daemon.cli("release", "list", "web")).stdout, "");
-  } finally {
-    await daemon.client.call("delete", { target: "web" });
-    await Deno.remove(folder, { recursive: true });
+  const folder = temp.path;
+  const shop = new Shop(daemon);
+  shop.write(folder, "first");
+  Deno.chmodSync(folder, 0o755);
+  Deno.chownSync(folder, 65534, 65534);
+  const keys = { entrypoint: `${folder}/app.sh`, cwd: folder, uid: 65534, gid: 65534 };
+  await daemon.client.call("start", { name: "web", min_uptime: "100ms", ...keys });
+  const dist = `${folder}/dist`;
+  Deno.mkdirSync(dist);
+  shop.write(dist, "second");
+  sure(await daemon.cli("release", "web", "--from", dist, "--build", "id -u >who"));
+  for (const name of ["1", "1.json", "1.log", "1/who", "1/app.sh"]) {
+    assertEquals(Deno.statSync(`${folder}/releases/${name}`).uid, 65534, name);
   }
+  assertEquals(Deno.readTextFileSync(`${folder}/releases/1/who`), "65534\n");
+  // Its record is read with its own rights only.
+  Deno.removeSync(`${folder}/releases/1.json`);
+  Deno.symlinkSync(`${daemon.home}/token`, `${folder}/releases/1.json`);
+  assertEquals((await daemon.cli("release", "list", "web")).stdout, "");
 });
