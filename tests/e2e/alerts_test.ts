@@ -1,7 +1,7 @@
 /** Alerts of a real daemon: real figures, webhooks, hooks, and a daemon that is killed. */
 
 import { assertEquals, assertMatch } from "@std/assert";
-import { ifPossible } from "../../src/model/errors.ts";
+import { readFileIfAny } from "../../src/platform/files/atomic_file.ts";
 import type { AlertJson } from "../../src/protocol/wire.ts";
 import { isAlive, TestDaemon } from "../support/procsup.ts";
 import { Receiver } from "../support/receiver.ts";
@@ -59,7 +59,7 @@ processes:
     .concat("slow job overdue").map((one) => `alert ${one}`);
   await waitFor(() => told().length === alerts.length, { what: "the webhooks" });
   assertEquals(told(), alerts);
-  const lines = () => (ifPossible(() => Deno.readTextFileSync(`${home}/told`)) ?? "").split("\n");
+  const lines = () => (readFileIfAny(`${home}/told`) ?? "").split("\n");
   await waitFor(() => lines().length === 2, { what: "the hook" });
   const { type, data } = JSON.parse(lines()[0]!);
   assertEquals([type, data.process.name, data.alert.when], ["alert", "big", "memory > 1B"]);

@@ -1,16 +1,15 @@
 /** The hooks of events of a real daemon, with real crashes, also while no daemon runs. */
 
 import { assertEquals, assertMatch } from "@std/assert";
-import { ifPossible } from "../../src/model/errors.ts";
 import type { EventBody } from "../../src/model/event_body.ts";
+import { readFileIfAny } from "../../src/platform/files/atomic_file.ts";
 import { isAlive, TestDaemon } from "../support/procsup.ts";
 import { TestManager } from "../support/test_manager.ts";
 import { waitFor } from "../support/wait_for.ts";
 
 /** What the hooks have written to a file, once there is something. */
 async function written(path: string): Promise<readonly EventBody[]> {
-  const lines = () =>
-    (ifPossible(() => Deno.readTextFileSync(path)) ?? "").split("\n").slice(0, -1);
+  const lines = () => (readFileIfAny(path) ?? "").split("\n").slice(0, -1);
   await waitFor(() => lines().length > 0, { what: path });
   return lines().map((line) => JSON.parse(line));
 }
