@@ -78,7 +78,7 @@ Deno.test("a touched file restarts the app once, and is named", async () => {
   await scene.started(2);
   const app = await scene.daemon.status("app");
   assertEquals([app.state, app.last_reason], ["running", "file changed: src/a.ts"]);
-  Deno.writeTextFileSync(`${scene.sources.path}/src/a.ts`, "2");
+  scene.change("2");
   await scene.started(3);
 });
 
@@ -135,14 +135,14 @@ Deno.test("an adopted app is still watched", async () => {
   await scene.daemon.run();
   await settle();
   assertEquals(scene.starts, 1);
-  Deno.writeTextFileSync(`${scene.sources.path}/src/a.ts`, "2");
+  scene.change("2");
   await scene.started(2);
 });
 
 Deno.test("a change while no daemon runs restarts the app once there is one", async () => {
   await using scene = await Scene.start(true);
   await scene.daemon.kill();
-  Deno.writeTextFileSync(`${scene.sources.path}/src/a.ts`, "2");
+  scene.change("2");
   await scene.daemon.run();
   await scene.started(2);
 });
@@ -155,7 +155,7 @@ Deno.test("a change is not lost when the daemon is killed in the pre_restart hoo
     config: { hooks: { pre_restart: hook } },
   });
   const hooks = () => readFileIfAny(`${scene.sources.path}/hooks`);
-  Deno.writeTextFileSync(`${scene.sources.path}/src/a.ts`, "2");
+  scene.change("2");
   await waitFor(() => hooks() === "hook\n", { what: "the hook" });
   await scene.daemon.kill();
   await scene.daemon.run();
@@ -167,7 +167,7 @@ Deno.test("a change is not lost when the daemon is killed in the pre_restart hoo
 Deno.test("a stopped app is not started by a change", async () => {
   await using scene = await Scene.start(true);
   await scene.daemon.client.call("stop", { target: "app" });
-  Deno.writeTextFileSync(`${scene.sources.path}/src/a.ts`, "2");
+  scene.change("2");
   await settle();
   assertEquals([scene.starts, (await scene.daemon.status("app")).state], [1, "stopped"]);
 });
@@ -218,9 +218,10 @@ Deno.test("action reload: sends the reload signal, or replaces the run", async (
   scene.change("4");
   await scene.started(2);
   const { events } = await scene.daemon.client.call("events", { target: "app", type: "note" });
-  assertEquals(events.map(({ reason }) => reason), [
-    ...[1, 2, 3].map(() => "file changed: src/a.ts, it is reloaded"),
-  ]);
+  assertEquals(
+    events.map(({ reason }) => reason),
+    Array(3).fill("file changed: src/a.ts, it is reloaded"),
+  );
 });
 
 Deno.test("action command: runs once for a change, tells its failure, and what it writes does not count", async () => {
@@ -233,7 +234,7 @@ Deno.test("action command: runs once for a change, tells its failure, and what i
   await scene.lines("runs", 2);
   const { events } = await scene.daemon.client.call("events", { target: "app", type: "note" });
   assertEquals(events.map(({ reason }) => reason), [
-    ...[1, 2].map(() => "file changed: src/a.ts, the watch command runs"),
+    ...Array(2).fill("file changed: src/a.ts, the watch command runs"),
     "watch command failed with exit code 3: no css",
   ]);
   await scene.daemon.kill();
