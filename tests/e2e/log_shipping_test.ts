@@ -195,8 +195,7 @@ Deno.test(
       stderr: "null",
     }).spawn();
     try {
-      const received = (count: number) =>
-        waitFor(() => receivedIn(at("received")).length >= count, { timeoutMs: 60_000 });
+      const received = (count: number) => waitFor(() => receivedIn(at("received")).length >= count);
       await received(4000);
       await daemon.kill();
       await daemon.run();

@@ -45,18 +45,16 @@ processes:
       only: ["bad"],
       signed: true,
     },
-    ...{
-      events: [
-        "crash",
-        "errored",
-        "unhealthy",
-        "release_failed",
-        "recovered",
-        "overdue",
-        "alert",
-        "alert_resolved",
-      ],
-    },
+    events: [
+      "crash",
+      "errored",
+      "unhealthy",
+      "release_failed",
+      "recovered",
+      "overdue",
+      "alert",
+      "alert_resolved",
+    ],
     ...{ queued: 0, delivered: 1, failed: 0, dropped: 0 },
   });
   assertEquals([last.ok, last.status, last.error], [true, 200, ""]);
