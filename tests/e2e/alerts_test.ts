@@ -21,6 +21,7 @@ processes:
   big:
     entrypoint: /bin/sh
     args: ["-c", "exec sleep 1000"]
+    restart_policy: never
     alerts: [{ when: "memory > 1B", resolve_after: 0s }, "threads > 1000"]
     hooks: { on_alert: "cat >>${home}/told" }
   flaky:
