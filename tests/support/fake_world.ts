@@ -67,9 +67,11 @@ export class FakeChild implements Child {
 /** What a fake run reports. */
 export class FakeNotices implements NoticeSource {
   now = NO_NOTICES;
-  readonly #listeners = new Set<(notice: Notice) => void>();
-  /** What has not been read yet. */
+  /** Lines that have not been read yet. */
   unread = "";
+  /** Whether its socket has a reader. */
+  hasReader = true;
+  readonly #listeners = new Set<(notice: Notice) => void>();
 
   say(lines: string): void {
     for (const line of lines.split("\n")) {
@@ -84,9 +86,6 @@ export class FakeNotices implements NoticeSource {
     this.#listeners.add(act);
     return () => this.#listeners.delete(act);
   }
-
-  /** Whether its socket has a reader. */
-  hasReader = true;
 
   isRead(): boolean {
     return this.hasReader;
