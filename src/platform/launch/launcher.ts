@@ -16,20 +16,16 @@ import { sealDescriptors, type Spawned, type SpawnStatus, spawnWrapper } from ".
 import { bootId } from "../os.ts";
 import { survivors, wrapperAlive } from "../scan/process_group.ts";
 import { newMain } from "./new_main.ts";
-import { type ProcessRow, processRow, processTableIfReadable } from "../scan/process_table.ts";
+import { processRow, processTableIfReadable } from "../scan/process_table.ts";
 import type { RunFiles } from "./run_files.ts";
 import { isOutOfMemory } from "../scan/out_of_memory.ts";
 import { markLine } from "./run_mark.ts";
 import { localSignal } from "../scan/signals.ts";
-import {
-  hasClient,
-  LISTEN_PID_LINE,
-  type SharedSockets,
-  socketEnv,
-  SocketPool,
-} from "../sockets/sockets.ts";
+import { ClientWatch } from "../sockets/client_watch.ts";
+import { LISTEN_PID_LINE, type SharedSockets, socketEnv, SocketPool } from "../sockets/sockets.ts";
 import { nodePreload, nodePreloadEnv, type PreloadVariable } from "../sockets/sockets_node.ts";
 import { type AppStdin, openTerminal } from "./app_input.ts";
+import { appBelow, AppPids } from "./app_pids.ts";
 import { closeNotifySocket, openNotifySocket } from "./notify_socket.ts";
 import { NOT_STARTED, readerWords, wrapperShell, wrapperWords } from "./wrapper.ts";
 
@@ -87,9 +83,6 @@ export interface Child {
 /** Interval of checks for adopted apps whose exit went unnoticed. */
 const NET_MS = 3000;
 
-/** Interval in which sockets are looked at for a client. */
-const CLIENT_MS = 100;
-
 /** How long the output in an app's pipes may take to reach its logs. */
 const DRAIN_MS = 500;
 
@@ -99,12 +92,10 @@ export class Launcher {
   readonly #pids: AppPids;
   readonly bootId: string = bootId();
   readonly #sockets = new SocketPool();
+  readonly #clients = new ClientWatch(this.#sockets);
   readonly #gatherer = new Gatherer(cgroups());
   readonly #adopted = new Map<Run, () => void>();
   #net: ReturnType<typeof setInterval> | undefined;
-  /** Functions that check the sockets of apps that wait for a client. */
-  readonly #awaiting = new Set<() => void>();
-  #clients: ReturnType<typeof setInterval> | undefined;
 
   constructor(files: RunFiles) {
     this.#files = files;
@@ -228,28 +219,7 @@ export class Launcher {
     act: (address: string) => void,
     failed: (error: unknown) => void,
   ): () => void {
-    const look = () => {
-      try {
-        const at = this.#sockets.descriptors(sockets).findIndex(hasClient);
-        if (at < 0) return;
-        stop();
-        act(sockets.addresses[at]!.text);
-      } catch (error) {
-        stop();
-        failed(error);
-      }
-    };
-    const stop = () => {
-      this.#awaiting.delete(look);
-      if (this.#awaiting.size === 0) clearInterval(this.#clients);
-    };
-    // One timer for all: each wakes the daemon.
-    if (this.#awaiting.size === 0) {
-      this.#clients = setInterval(() => this.#awaiting.forEach((look) => look()), CLIENT_MS);
-    }
-    this.#awaiting.add(look);
-    look();
-    return stop;
+    return this.#clients.watch(sockets, act, failed);
   }
 
   /** Closes the sockets of a process except those that its instances are configured with. */
@@ -260,8 +230,7 @@ export class Launcher {
   /** Stops watching adopted apps, which keep running. Resolves when nothing is pending. */
   async close(): Promise<void> {
     this.#adopted.clear();
-    this.#awaiting.clear();
-    clearInterval(this.#clients);
+    this.#clients.close();
     this.#pids.close();
     this.#sockets.close();
     this.#stopNet();
@@ -424,60 +393,4 @@ function exitFromStatus(status: number, known?: string): Exit {
   const linuxName = SIGNAL_NAMES[status - 129];
   const signal = known ?? (linuxName === undefined ? null : localSignal(status - 128, linuxName));
   return { code: status, signal, at: new Date() };
-}
-
-/** The app is the last child of its wrapper: what carries its pipes was started before it. */
-function appBelow(run: Run, table: readonly ProcessRow[]): ProcessRow | undefined {
-  return table.findLast(({ ppid }) => ppid === run.wrapperPid);
-}
-
-/** Delay until a pid that the wrapper could not record is looked up in the process table. */
-const LOOK_AFTER_MS = 500;
-
-/** The pids that are not known yet. */
-class AppPids {
-  readonly #files: RunFiles;
-  /** The callback that gets the pid of a run, and since when it waits. */
-  readonly #unknown = new Map<Run, { known(pid: number): void; readonly since: number }>();
-  #timer: ReturnType<typeof setInterval> | undefined;
-
-  constructor(files: RunFiles) {
-    this.#files = files;
-  }
-
-  /** Resolves with the pid of a run's app. Never resolves if the app ended before it had one. */
-  of(run: Run): Promise<number> {
-    return new Promise((resolve) => {
-      const known = (pid: number) => {
-        this.#drop(run);
-        resolve(pid);
-      };
-      this.#unknown.set(run, { known, since: performance.now() });
-      this.#timer ??= setInterval(() => this.#look(), LOOK_AFTER_MS);
-      this.#files.when(run.runId, "pid", known);
-    });
-  }
-
-  close(): void {
-    for (const run of [...this.#unknown.keys()]) this.#drop(run);
-  }
-
-  #look(): void {
-    const before = performance.now() - LOOK_AFTER_MS;
-    const late = [...this.#unknown].filter(([, { since }]) => since <= before);
-    // Only for late ones: while many apps are launched, some pid is always unknown.
-    const table = late.length === 0 ? [] : processTableIfReadable();
-    for (const [run, { known }] of late) {
-      if (!wrapperAlive(run)) this.#drop(run);
-      const row = appBelow(run, table);
-      if (row !== undefined && wrapperAlive(run)) known(row.pid);
-    }
-  }
-
-  #drop(run: Run): void {
-    this.#unknown.delete(run);
-    if (this.#unknown.size > 0) return;
-    clearInterval(this.#timer);
-    this.#timer = undefined;
-  }
 }
