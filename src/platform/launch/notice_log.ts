@@ -10,7 +10,7 @@ import {
   withNotice,
 } from "../../model/notice.ts";
 import { notifyService } from "../service_manager.ts";
-import { MESSAGE_BYTES } from "./notify_socket.ts";
+import { MESSAGE_BYTES, WRITTEN_BYTES } from "./notify_socket.ts";
 import type { RunFiles } from "./run_files.ts";
 
 /** Called with each new assignment. */
@@ -18,20 +18,17 @@ type Listener = (notice: Notice) => void;
 
 /** What one run reports. */
 export interface NoticeSource {
-  /** What it amounts to by now. */
+  /** The state after all messages so far. */
   readonly now: Notices;
   /** Calls `act` with each assignment from now on. Returns a cancel function. */
   listen(act: Listener): () => void;
-  /** Reads what has come in just now. */
+  /** Reads the latest messages at once. */
   look(): void;
-  /** Whether somebody still reads the socket. The wrapper ends its reader with the app. */
+  /** Whether the socket still has its reader, which the wrapper ends with the app. */
   isRead(): boolean;
 }
 
 const END = "\n\n";
-/** The reader passes no more of one. */
-const LONGEST_MESSAGE = 3 * MESSAGE_BYTES;
-
 /** Size at which the file is emptied once nothing comes in. */
 const LARGE_BYTES = 1 << 20;
 /** Size at which it is emptied in any case. */
@@ -68,12 +65,12 @@ export class NoticeLog implements NoticeSource {
   }
 
   look(): void {
-    // Without descriptors, say. The next message is another occasion.
+    // It fails without a free descriptor, for example. The next message is read with this one.
     ifPossible(() => this.#read());
   }
 
   isRead(): boolean {
-    // If it is too busy to take a message, it is there.
+    // A full queue has a reader, too.
     return ifPossible(() => notifyService(this.#socket, "\n")) !== "nobody listens";
   }
 
@@ -88,8 +85,8 @@ export class NoticeLog implements NoticeSource {
     if (size < this.#offset) this.#restart();
     file.seekSync(this.#offset, Deno.SeekMode.Start);
     const bytes = new Uint8Array(CHUNK_BYTES);
-    // One more message than there was, which may still be on its way: an app may write as fast as we
-    // read.
+    // Up to one message more, which may be half written. Not to the end: an app may write as fast as
+    // this reads.
     const end = size + MESSAGE_BYTES;
     while (this.#offset < end) {
       const count = file.readSync(bytes.subarray(0, end - this.#offset)) ?? 0;
@@ -114,10 +111,10 @@ export class NoticeLog implements NoticeSource {
   }
 
   #take(text: string): void {
-    // What one message says is true at once: the program that writes it writes single bytes.
+    // The assignments of a message take effect together: its reader writes byte by byte.
     const messages = (this.#rest + text).split(END);
     const rest = messages.pop()!;
-    this.#rest = rest.length > LONGEST_MESSAGE ? "" : rest;
+    this.#rest = rest.length > WRITTEN_BYTES ? "" : rest;
     for (const line of messages.flatMap((message) => message.split("\n"))) {
       const notice = parseNotice(line);
       if (notice === undefined) continue;
@@ -126,7 +123,7 @@ export class NoticeLog implements NoticeSource {
     }
   }
 
-  /** The next daemon reads from the beginning: what still holds is written once more. */
+  /** Keeps the state in the file: the next daemon reads it from the beginning. */
   #empty(): void {
     const lines = new TextEncoder().encode(noticeLines(this.#now).join("\n") + END);
     Deno.truncateSync(this.#path);

@@ -26,25 +26,14 @@ const SOCK_CLOEXEC = 0o2000000;
 /** systemd refuses longer messages; of one, we read this much. */
 export const MESSAGE_BYTES = 4096;
 
+/** The reader writes no more of one message. */
+export const WRITTEN_BYTES = 3 * MESSAGE_BYTES;
+
 /**
  * Pads each message with blanks to three blocks, and replaces those at the end of a block with a
  * newline, which comes with the first byte of the next block: so an empty line ends a message.
  */
-const READER = `dd ibs=${3 * MESSAGE_BYTES} cbs=${MESSAGE_BYTES} obs=1 conv=sync,unblock`;
-
-/** The descriptors of a wrapper: its reader must hold neither shared sockets nor a terminal. */
-const NO_OTHERS = "3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-";
-
-/** The lines of the wrapper that start the reader of descriptor `fd`; `$!` is then its pid. */
-export const readerLines = (fd: number, apart: Apart): string =>
-  `(${readerLine(fd, apart)}) &
-exec ${fd}>&-`;
-
-/** The line that becomes the reader of descriptor `fd`. */
-export const readerLine = (fd: number, apart: Apart): string =>
-  `exec <&${fd} >>"$1/$PROCSUP_RUN_ID.notify" ${NO_OTHERS}; ${apart(READER)}`;
-
-type Apart = (program: string) => string;
+export const NOTICE_READER = `dd ibs=${WRITTEN_BYTES} cbs=${MESSAGE_BYTES} obs=1 conv=sync,unblock`;
 
 let reads: boolean | undefined;
 
@@ -52,7 +41,7 @@ let reads: boolean | undefined;
 export function notifyProblem(): string | undefined {
   if (!isLinux) return "needs Linux";
   if (!mayCallC()) return "needs the permission to call the C library: --allow-ffi";
-  reads ??= outputOf("/bin/sh", ["-c", `echo READY=1 | ${READER} 2>/dev/null`])?.trim() ===
+  reads ??= outputOf("/bin/sh", ["-c", `echo READY=1 | ${NOTICE_READER} 2>/dev/null`])?.trim() ===
     "READY=1";
   return reads ? undefined : 'needs a "dd" that knows conv=unblock, such as that of GNU coreutils';
 }

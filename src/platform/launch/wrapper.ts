@@ -40,7 +40,7 @@
 import { ProcsupError } from "../../model/errors.ts";
 import { systemProgram } from "../users/as_user.ts";
 import { isLinux } from "../os.ts";
-import { readerLine, readerLines } from "./notify_socket.ts";
+import { NOTICE_READER } from "./notify_socket.ts";
 
 /** Sets `procsup_pid` to the pid of a subshell: the first word of `stat`. */
 const PID_LINE = isLinux
@@ -88,6 +88,18 @@ exec <>${path} 9<>${STDIN}
 (exec <&1 >>"$2" 9>&-; ${APART}) &
 (exec <${STDIN} 9>&-; ${APART}) &`;
 
+/** The descriptors of a wrapper: its reader must hold neither shared sockets nor a terminal. */
+const NO_OTHERS = "3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-";
+
+/** The line that becomes the reader of a notify socket, descriptor `fd`. */
+const readerLine = (fd: number) =>
+  `exec <&${fd} >>"$1/$PROCSUP_RUN_ID.notify" ${NO_OTHERS}; ${apart(NOTICE_READER)}`;
+
+/** The lines that start it; `$!` is then its pid. */
+const readerLines = (fd: number) => `
+(${readerLine(fd)}) &
+exec ${fd}>&-`;
+
 const text = (prepare: string, open: string, drain: string, end: string) => `
 trap : HUP INT QUIT ILL TRAP ABRT BUS FPE USR1 SEGV USR2 PIPE ALRM TERM 16 TSTP TTIN TTOU XCPU XFSZ VTALRM PROF 29 SYS${POWER_SIGNAL}
 trap 'echo ${NOT_STARTED} >"$1/$PROCSUP_RUN_ID.exit"' EXIT
@@ -123,7 +135,7 @@ interface WrapperTerminal {
 export function wrapperScript(
   { piped = false, stdin = false, terminal, notify }: WrapperIo,
 ): string {
-  const reader = notify === undefined ? "" : `\n${readerLines(notify, apart)}`;
+  const reader = notify === undefined ? "" : readerLines(notify);
   // A shell prints what it waits for: that it was ended.
   const end = notify === undefined ? "" : "; { kill $!; wait $!; } 2>/dev/null";
   if (terminal !== undefined) {
@@ -157,7 +169,7 @@ export function wrapperWords(words: WrapperWords): string[] {
 
 /** The arguments of `/bin/sh` for a reader of the notify socket, descriptor 3, without a wrapper. */
 export function readerWords(folder: string, runId: string): string[] {
-  return ["-c", `PROCSUP_RUN_ID=$2; ${readerLine(3, apart)}`, "procsup", folder, runId];
+  return ["-c", `PROCSUP_RUN_ID=$2; ${readerLine(3)}`, "procsup", folder, runId];
 }
 
 /** The same in the script of every version of the wrapper. */
