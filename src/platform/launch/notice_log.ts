@@ -84,10 +84,10 @@ export class NoticeLog implements NoticeSource {
     const { size } = file.statSync();
     if (size < this.#offset) this.#restart();
     file.seekSync(this.#offset, Deno.SeekMode.Start);
-    const bytes = new Uint8Array(CHUNK_BYTES);
     // Up to one message more, which may be half written. Not to the end: an app may write as fast as
     // this reads.
     const end = size + MESSAGE_BYTES;
+    const bytes = new Uint8Array(Math.min(end - this.#offset, CHUNK_BYTES));
     while (this.#offset < end) {
       const count = file.readSync(bytes.subarray(0, end - this.#offset)) ?? 0;
       if (count === 0) break;
