@@ -142,10 +142,8 @@ export class LineSplitter {
   #emit(bytes: Uint8Array, end: number, partial: boolean, emit: EmitLine): void {
     const ends = !partial && bytes.at(-1) === CARRIAGE_RETURN;
     const text = this.#decoder.decode(ends ? bytes.subarray(0, -1) : bytes);
-    emit(text, end, {
-      ...{ partial, continues: this.#begun },
-      bytes: this.#isExact ? characterForEach(bytes) : undefined,
-    });
+    const exact = this.#isExact ? characterForEach(bytes) : undefined;
+    emit(text, end, { partial, continues: this.#begun, bytes: exact });
   }
 }
 
