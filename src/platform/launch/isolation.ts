@@ -1,7 +1,7 @@
 /**
- * Sets an app apart from the rest of the machine, by programs of util-linux that each change one
- * thing and then become the next one. So the app keeps its pid, and gets its signals itself: a
- * program such as bubblewrap stays as its parent, and passes no signal on.
+ * Isolates an app from the rest of the machine, by programs of util-linux that each change one thing
+ * and then become the next one. So the app keeps its pid and gets its signals itself: a program such
+ * as bubblewrap stays as its parent and forwards no signals.
  */
 
 import { ifPossible } from "../../model/errors.ts";
@@ -15,11 +15,11 @@ export interface Isolation {
   readonly noNewPrivs: boolean;
   readonly privateTmp: boolean;
   readonly readOnly: boolean;
-  /** Absolute paths that can be written in spite of `readOnly`. */
+  /** Absolute paths that stay writable with `readOnly`. */
   readonly writable: readonly string[];
 }
 
-/** Words before the command of an app; none without isolation. */
+/** The words before an app's command; empty without isolation. */
 export function isolationWords(isolation: Isolation): string[] {
   const { noNewPrivs, privateTmp, readOnly } = isolation;
   const setpriv = noNewPrivs ? [systemProgram("setpriv")!, "--no-new-privs", "--"] : [];
@@ -55,8 +55,8 @@ const TMP = ["/tmp", "/var/tmp"];
 /** In a subshell: a variable that it sets would replace the app's variable of that name. */
 function mountScript({ privateTmp, readOnly, writable }: Isolation): string {
   const mount = systemProgram("mount")!;
-  // The system names a mount point by its real path. If a path leads elsewhere by the time it is
-  // mounted, that can only be read.
+  // The system lists a mount point by its real path. If a path leads elsewhere by the time it is
+  // mounted, its target stays read-only.
   const open = writable.map((path) => shellWord(realPath(path)));
   const kept = [...[...SYSTEM, ...privateTmp ? TMP : []].map((path) => shellWord(path)), ...open];
   // `set -e` has no effect where `||` follows.

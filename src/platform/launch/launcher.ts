@@ -157,15 +157,15 @@ export class Launcher {
   handOver(run: Run): number | undefined {
     const pid = newMain(run, this.#files.read(run.runId, "pid") ?? 0);
     if (pid === undefined) return undefined;
-    // Without a record, the new main process ends like everything that an app leaves behind.
+    // Without a record, the new main process is ended like all that an app leaves behind.
     const isRecorded = ifPossible(() => (this.#files.handOver(run.runId, pid), true));
     if (!isRecorded) return undefined;
-    // Without a reader, its watchdog is off.
+    // Without a reader its watchdog is off.
     if (run.notify) ifPossible(() => this.#readNotices(run));
     return pid;
   }
 
-  /** Reads what a new main process reports. The wrapper has ended the reader of the former one. */
+  /** Starts a reader for a new main process. The wrapper has ended that of the former one. */
   #readNotices(run: Run): void {
     const path = this.#files.socketPath(run.runId, run.user !== undefined);
     const { folder } = this.#files;

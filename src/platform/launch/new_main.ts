@@ -22,7 +22,7 @@ export function newMain(run: Run, old: number): number | undefined {
   return roots.toSorted((a, b) => Number(a.start) - Number(b.start)).at(-1)?.pid;
 }
 
-/** A title that the program set, which overwrites its environment. */
+/** A title set by the program, which overwrites its environment. */
 const TITLE = /^(?:gunicorn: |unicorn )(master|worker)\b/;
 
 /** Variables that a main process sets for its successor: of unicorn, and of Go's tableflip. */

@@ -19,7 +19,7 @@ interface ShellCommand {
   readonly capture?: boolean;
   /** Whether it may go on printing captured output after the end of this process. */
   readonly outlives?: boolean;
-  /** A line for its standard input, which is empty without it. */
+  /** The only line of its standard input; empty by default. */
   readonly input?: string | undefined;
   /** The user that it runs as, if not ours. */
   readonly user?: OtherUser | undefined;

@@ -126,14 +126,14 @@ export function listenersOf(pids: readonly number[]): ReadonlySet<string> {
 /** A process that listens on a port. */
 export interface Listener {
   readonly pid: number;
-  /** Of its program, cut off by the kernel after 15 bytes. */
+  /** See `nameOf()`. */
   readonly name: string;
   readonly port: number;
   /** `socket:[inode]`. */
   readonly socket: string;
 }
 
-/** Who still has one of these sockets. Those that an app shares with another one do not count. */
+/** The processes that still have one of these sockets, except sockets that an app or we have, too. */
 export function stillListening(sockets: ReadonlySet<string>): readonly Listener[] {
   const all = sockets.size === 0 ? undefined : ifPossible(listeningSockets);
   const left = new Map([...all ?? []].filter(([socket]) => sockets.has(socket)));
@@ -158,7 +158,7 @@ export function connectionsProblem(): string | undefined {
 const ESTABLISHED_TEXT = "01";
 const TIME_WAIT = "06";
 
-/** How long the side that closes a connection first remembers it, and the unit of that timer. */
+/** How long the side that closes a connection first keeps it, and the unit of that timer. */
 const REMEMBERED_MS = 60_000;
 const TICK_MS = 10;
 

@@ -1,4 +1,4 @@
-/** Whether the kernel ended a process for lack of memory: by its log, or by a control group. */
+/** Whether the kernel killed a process for lack of memory: from its log, or a control group. */
 
 import { ifPossible } from "../../model/errors.ts";
 import { readFileIfAny } from "../files/atomic_file.ts";
@@ -14,18 +14,18 @@ const SYSLOG_ACTION_READ_ALL = 3;
 
 const LOG_BYTES = 256 * 1024;
 
-/** The end of the kernel's log; empty where only root may read it, or nobody. */
+/** The end of the kernel's log; empty if we may not read it. */
 function kernelLog(): string {
   if (!isLinux || !mayCallC()) return "";
   const bytes = new Uint8Array(LOG_BYTES);
-  // Closed again: a test of a library's user would find it left open after a SIGKILL.
+  // Closed, or the resource sanitizer of a test that uses the library would report it.
   const libc = openLibrary(CALLS);
   const length = libc.symbols.klogctl(SYSLOG_ACTION_READ_ALL, bytes, LOG_BYTES);
   libc.close();
   return new TextDecoder().decode(bytes.subarray(0, Math.max(0, length)));
 }
 
-/** Whether a log of the kernel has the end of a process, or of one of a control group. Pure. */
+/** Whether a log of the kernel reports that it killed a process, or one of a control group. Pure. */
 export function tellsOutOfMemory(log: string, pid: number, group: string): boolean {
   const isVictim = new RegExp(`\\bKilled process ${pid}\\b`).test(log);
   return isVictim ||
@@ -35,7 +35,7 @@ export function tellsOutOfMemory(log: string, pid: number, group: string): boole
 }
 
 /**
- * Whether the app with this pid, or a process of its control group, was ended for lack of memory.
+ * Whether the kernel killed the app with this pid, or a process of its group, for lack of memory.
  * `folder` is the path of the group.
  */
 export function isOutOfMemory(pid: number, folder: string): boolean {

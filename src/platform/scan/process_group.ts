@@ -198,7 +198,7 @@ export interface TerminationResult {
   readonly killed: boolean;
   /** Pids that could not be ended. */
   readonly left: readonly number[];
-  /** Processes that were not found, but still have a socket on which the run listened. */
+  /** Processes that were not found but still have a socket on which the run listened. */
   readonly listening?: readonly Listener[];
 }
 
@@ -316,7 +316,7 @@ export interface Orphans {
 /** A background process. */
 export interface Background {
   readonly pid: number;
-  /** Of its program, cut off by the kernel after 15 bytes. */
+  /** See `nameOf()`. */
   readonly name: string;
 }
 

@@ -112,7 +112,7 @@ export function userOf(pid: number): number {
   return ifPossible(() => Deno.statSync(`/proc/${pid}`).uid!) ?? -1;
 }
 
-/** Name of a process's program, cut off by the kernel after 15 bytes; empty if it is gone. */
+/** Name of a process; the kernel keeps 15 bytes of it. Empty if the process is gone. */
 export function nameOf(pid: number): string {
   return readProc(`/proc/${pid}/comm`)?.trim() ?? "";
 }

@@ -8,7 +8,7 @@ import { descriptorsOf, type ProcessRow, processTableIfReadable } from "./proces
 /** CPU time of a tree at one reading, to compare with the next. */
 export interface CpuMark {
   readonly cpuMs: number;
-  /** The same without what is lost when a process ends that others outlive: it only grows. */
+  /** Sum of all increases of `cpuMs`, which drops when a process of the tree ends. It only grows. */
   readonly totalMs: number;
   /** Steady milliseconds. */
   readonly at: number;

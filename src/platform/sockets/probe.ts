@@ -62,15 +62,15 @@ export function answerProblem(
   return `${status} with a body that lacks ${quote(text)}`;
 }
 
-/** Maximum characters that are told of the body of an error. */
-const TOLD = 200;
+/** Maximum length of the part of an error's body in a message. */
+const SHOWN_CHARS = 200;
 
-/** What an error says: its first line, unless that is HTML. Nothing is read for it alone. */
+/** The first line of an error's body, unless that is HTML. The body is not read for this alone. */
 function firstWords(body: string): string {
   const line = plainText(body).split("\n").map((text) => text.trim()).find((text) => text !== "");
   return line === undefined || line.startsWith("<")
     ? ""
-    : ` · ${line.slice(0, TOLD).toWellFormed()}`;
+    : ` · ${line.slice(0, SHOWN_CHARS).toWellFormed()}`;
 }
 
 /**
