@@ -22,7 +22,7 @@ import { isOutOfMemory } from "../scan/out_of_memory.ts";
 import { markLine } from "./run_mark.ts";
 import { localSignal } from "../scan/signals.ts";
 import { ClientWatch } from "../sockets/client_watch.ts";
-import { LISTEN_PID_LINE, type SharedSockets, socketEnv, SocketPool } from "../sockets/sockets.ts";
+import { type SharedSockets, socketEnv, SocketPool } from "../sockets/sockets.ts";
 import { nodePreload, nodePreloadEnv, type PreloadVariable } from "../sockets/sockets_node.ts";
 import { type AppStdin, openTerminal } from "./app_input.ts";
 import { appBelow, AppPids } from "./app_pids.ts";
@@ -65,9 +65,6 @@ export interface LaunchSetup {
   readonly preload?: PreloadVariable | undefined;
   readonly stopSignal?: SignalName | undefined;
 }
-
-/** The shell line that sets `WATCHDOG_PID`. */
-const WATCHDOG_PID_LINE = "export WATCHDOG_PID=$procsup_pid";
 
 const NO_SETUP: LaunchSetup = { shell: [], prefix: [] };
 
@@ -260,17 +257,21 @@ export class Launcher {
     let notify = -1;
     try {
       this.#files.keep();
-      const lines = [...groupLines(spec.runId, limits), ...markLine(spec.runId), ...shell];
-      if (sockets !== undefined) lines.push(LISTEN_PID_LINE);
       const isWatched = spec.notify !== undefined && spec.env.WATCHDOG_USEC !== undefined;
-      if (isWatched) lines.push(WATCHDOG_PID_LINE);
-      const set = [
+      // The shell sets these to the pid of the app.
+      const pids = [
         ...sockets === undefined ? [] : ["LISTEN_PID"],
         ...isWatched ? ["WATCHDOG_PID"] : [],
       ];
+      const lines = [
+        ...groupLines(spec.runId, limits),
+        ...markLine(spec.runId),
+        ...shell,
+        ...pids.map((name) => `export ${name}=$procsup_pid`),
+      ];
       const whole = { ...spec.env, ...listen, PWD: spec.cwd, PROCSUP_RUN_ID: spec.runId };
       const app = { argv: spec.argv, env: whole, cwd: spec.cwd };
-      const { argv, env, cwd } = startedByShell(user, app, set);
+      const { argv, env, cwd } = startedByShell(user, app, pids);
       using terminal = spec.tty ? openTerminal(user?.uid) : undefined;
       const inherit = terminal === undefined ? shared : [...shared, terminal.master];
       if (spec.notify !== undefined) notify = openNotifySocket(spec.notify, user?.uid);

@@ -247,9 +247,6 @@ export function socketEnv({ addresses }: SharedSockets): Record<string, string> 
   };
 }
 
-/** The shell line that sets `LISTEN_PID`. */
-export const LISTEN_PID_LINE = "export LISTEN_PID=$procsup_pid";
-
 const SYMBOLS = {
   socket: { parameters: ["i32", "i32", "i32"], result: "i32" },
   setsockopt: { parameters: ["i32", "i32", "i32", "buffer", "u32"], result: "i32" },
