@@ -97,10 +97,13 @@ function defOf(schema: z.ZodMiniType): Def {
 
 function fieldsText(shape: Readonly<Record<string, z.ZodMiniType>>): string {
   const lines = Object.entries(shape).map(([key, schema]) => {
-    const help = globalRegistry.get(schema)?.description ?? NAMED.get(schema)?.title;
+    const { type, innerType } = defOf(schema);
+    const { description } = globalRegistry.get(schema) ??
+      (innerType && globalRegistry.get(innerType)) ?? {};
+    const help = description ?? NAMED.get(schema)?.title;
     const comment = help === undefined ? "" : `/** ${help}${/[.…]$/.test(help) ? "" : "."} */\n`;
-    const isOptional = defOf(schema).type === "optional";
-    return `${comment}readonly ${camelCase(key)}${isOptional ? "?" : ""}: ${typeText(schema)};`;
+    const mark = type === "optional" ? "?" : "";
+    return `${comment}readonly ${camelCase(key)}${mark}: ${typeText(schema)};`;
   });
   return `{\n${lines.join("\n")}\n}`;
 }

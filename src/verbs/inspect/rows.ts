@@ -114,27 +114,21 @@ const figure = z.nullable(z.number());
 
 /** The figures of a step. */
 const FIGURES = {
-  cpu_percent: about(
-    z.optional(figure.clone()),
-    "Mean percent of one core; for the host, of all cores",
-  ),
-  cpu_percent_max: about(z.optional(figure.clone()), "Highest"),
+  cpu_percent: about(figure.clone(), "Mean percent of one core; for the host, of all cores"),
+  cpu_percent_max: about(figure.clone(), "Highest"),
   memory_bytes: about(
-    z.optional(figure.clone()),
+    figure.clone(),
     "Mean resident memory of the process tree; for the host, used memory",
   ),
-  memory_bytes_max: about(z.optional(figure.clone()), "Highest"),
-  threads: about(z.optional(figure.clone()), "Mean"),
-  fds: about(z.optional(figure.clone()), "Mean number of open file descriptors"),
-  load: about(z.optional(figure.clone()), "Load average of one minute; only for the host"),
-  restarts: about(z.optional(z.int()), "Automatic restarts up to the end of the step"),
-  uptime: about(
-    z.optional(nanoseconds("Nanoseconds")),
-    "Nanoseconds, at the end of the step",
-  ),
-  up: about(z.optional(z.number()), "Share of the step in which it ran, from 0 to 1"),
+  memory_bytes_max: about(figure.clone(), "Highest"),
+  threads: about(figure.clone(), "Mean"),
+  fds: about(figure.clone(), "Mean number of open file descriptors"),
+  load: about(figure.clone(), "Load average of one minute; only for the host"),
+  restarts: about(z.int(), "Automatic restarts up to the end of the step"),
+  uptime: nanoseconds("Nanoseconds, at the end of the step"),
+  up: about(z.number(), "Share of the step in which it ran, from 0 to 1"),
   healthy: about(
-    z.optional(figure.clone()),
+    figure.clone(),
     "Share of the checked time in which it was healthy, from 0 to 1; null without checks",
   ),
 };
@@ -144,7 +138,7 @@ const FIGURE_NAMES = Object.keys(FIGURES) as [keyof typeof FIGURES, ...(keyof ty
 /** One step, with all figures or those that were asked for. */
 export const metricsPoint = z.object({
   at: about(time.clone(), "Start of the step"),
-  ...FIGURES,
+  ...z.partial(z.object(FIGURES)).shape,
 });
 
 /** The history of one process or of the host. */
