@@ -85,19 +85,14 @@ export async function metricsText(backend: Backend): Promise<string> {
 export async function readMetrics(backend: Backend): Promise<Metric[]> {
   const processes = await backend.dispatch("list", undefined) as ProcessJson[];
   const cpu = backend.cpuSeconds();
+  const cpuSeconds: Row<ProcessJson> = [
+    "cpu_seconds_total",
+    "CPU time of its whole tree in this run, with that of children that have ended",
+    ({ id }) => cpu.get(id),
+  ];
   const schedules = await backend.dispatch("cron_list", undefined) as CronJson[];
   return [
-    ...metricsOf("process", OF_PROCESS, processes, labelsOf),
-    ...metricsOf(
-      "process",
-      [[
-        "cpu_seconds_total",
-        "CPU time of its whole tree in this run, with that of children that have ended",
-        ({ id }) => cpu.get(id),
-      ]],
-      processes,
-      labelsOf,
-    ),
+    ...metricsOf("process", [...OF_PROCESS, cpuSeconds], processes, labelsOf),
     metric(
       "procsup_processes",
       "Processes in each state",
