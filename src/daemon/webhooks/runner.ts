@@ -2,7 +2,6 @@
 
 import { ifPossible, messageOf } from "../../model/errors.ts";
 import { bodyAbout, type EventBody, testBody } from "../../model/event_body.ts";
-import { HOST } from "../../model/name.ts";
 import type { ProcessChange } from "../../model/process_info.ts";
 import type { Webhook, WebhookEvent } from "../../model/webhook.ts";
 import { explained } from "../../manager/last_words.ts";
@@ -30,7 +29,7 @@ export interface RunnerParts {
 /** A saved delivery that waits for the last output of its process. */
 interface Announcement {
   readonly body: EventBody;
-  /** Undefined for the host. */
+  /** Undefined for the host, and for a deleted process. */
   readonly process: ManagedProcess | undefined;
   readonly to: readonly { readonly sender: Sender; readonly delivery: Delivery }[];
 }
@@ -141,7 +140,7 @@ export class Runner {
     process: ManagedProcess | undefined,
   ): boolean {
     if (!events.includes(event)) return false;
-    // The host is in no group of apps.
+    // No other target matches the host or a deleted process.
     if (process === undefined) return only.includes("all");
     const { directory } = this.#parts.supervisor;
     // A target may match no process now, or be ambiguous.
@@ -177,7 +176,7 @@ interface TroubleParts {
   /** Path of the file that keeps their ids. */
   readonly path: string;
   readonly list: () => readonly ManagedProcess[];
-  /** Called with each event for webhooks; without a process for one of the host. */
+  /** Called with each event for webhooks. The host and a deleted process have no process. */
   readonly announce: (
     event: WebhookEvent,
     change: ProcessChange,
@@ -199,14 +198,13 @@ class TroubleWatch {
   }
 
   notify(change: ProcessChange): void {
-    const { id, name, type } = change;
+    const { id, type } = change;
     const report = reportAt(type);
     if (report !== undefined) {
       const process = this.#find(id);
-      const isGone = process === undefined && name !== HOST;
-      // What was resolved with its app was told of before.
-      if (isGone && report !== "alert_resolved") return;
       if (isTrouble(report)) {
+        // A deleted process cannot recover.
+        if (process === undefined) return;
         this.#cancelLook(id);
         this.#troubled.add(id);
       }
