@@ -19,7 +19,7 @@ import type { Supervisor } from "../manager/supervisor.ts";
 import { HOST } from "../model/name.ts";
 import type { AlertConfig } from "../model/process_config.ts";
 import { Turns } from "../platform/concurrency.ts";
-import { isState, readState, writeState } from "../platform/files/state_file.ts";
+import { readState, writeState } from "../platform/files/state_file.ts";
 import { diskOf, type DiskSpace } from "../platform/host.ts";
 import { ManagedProcess } from "../process/managed_process.ts";
 import type { AlertJson } from "../protocol/wire.ts";
@@ -70,7 +70,7 @@ export class Alerts {
 
   constructor(parts: AlertsParts) {
     this.#parts = parts;
-    if (isState(parts.path)) this.#restore();
+    this.#restore();
   }
 
   #restore(): void {
@@ -133,22 +133,22 @@ export class Alerts {
       const before = this.#standings.get(key) ?? QUIET;
       const { forMs } = condition;
       const now = nextState(before, isMet(condition, value), at, { forMs, resolveAfterMs });
+      const text = valueText(condition, value);
       known.add(key);
-      this.#values.set(key, valueText(condition, value));
+      this.#values.set(key, text);
       if (now.met || now.firingSince !== null) this.#standings.set(key, { id, name, when, ...now });
       else this.#standings.delete(key);
       isChanged ||= now.met !== before.met || now.firingSince !== before.firingSince;
       if ((now.firingSince === null) === (before.firingSince === null)) continue;
-      const text = this.#values.get(key);
-      const reason = text && `${when}: ${text}`;
+      const reason = text === "" ? when : `${when}: ${text}`;
       this.#publish(process ?? { id, name }, when, now.firingSince !== null, reason);
     }
     for (const [key, { id, name, when, firingSince }] of [...this.#standings]) {
       if (known.has(key)) continue;
       this.#standings.delete(key);
       isChanged = true;
-      const process = this.#parts.supervisor.directory.list().find((one) => one.id === id);
       if (firingSince === null) continue;
+      const process = this.#parts.supervisor.directory.list().find((one) => one.id === id);
       const what = process === undefined && id !== "" ? "app" : "alert";
       this.#publish(process ?? { id, name }, when, false, `${when}: the ${what} was removed`);
     }
@@ -213,17 +213,17 @@ export class Alerts {
     of: ManagedProcess | Pick<Standing, "id" | "name">,
     when: string,
     fires: boolean,
-    reason = "",
+    reason: string,
   ): void {
     const { events } = this.#parts.supervisor;
     const type = fires ? "alert" : "alert_resolved";
-    const said = { alert: when, reason: reason || when };
-    if (of instanceof ManagedProcess) return events.publishOf(of, type, said);
+    const details = { alert: when, reason };
+    if (of instanceof ManagedProcess) return events.publishOf(of, type, details);
     const { id, name } = of;
     const state = id === "" ? "running" : "stopped";
     events.publish({
       ...{ type, at: new Date(), id, name, state, pid: 0, restarts: 0, exit: null },
-      ...said,
+      ...details,
     });
   }
 
