@@ -1,7 +1,6 @@
 /** Keeps the last health checks of each process in a file, so that their answers outlive the daemon. */
 
 import type { Supervisor } from "../manager/supervisor.ts";
-import { messageOf } from "../model/errors.ts";
 import { readFileIfAny, replaceFile } from "../platform/files/atomic_file.ts";
 import { namesIn } from "../platform/files/stat.ts";
 import { sealed, setAside, unsealed } from "../platform/files/state_file.ts";
@@ -22,9 +21,11 @@ export class KeptChecks {
   constructor(supervisor: Pick<Supervisor, "directory" | "writes" | "warn">, folder: string) {
     this.#supervisor = supervisor;
     this.#folder = folder;
-    for (const process of supervisor.directory.list()) {
-      process.journal.restoreChecks(this.#read(process));
-      this.#written.set(process.id, process.journal.checks);
+    const kept = new Set(namesIn(folder));
+    for (const { id, journal } of supervisor.directory.list()) {
+      if (!kept.has(nameFor(id))) continue;
+      journal.restoreChecks(this.#read(id));
+      this.#written.set(id, journal.checks);
     }
   }
 
@@ -54,28 +55,31 @@ export class KeptChecks {
   }
 
   #prune(processes: readonly ManagedProcess[]): void {
-    const used = new Set(processes.map(({ id }) => this.#path(id)));
+    const used = new Set(processes.map(({ id }) => nameFor(id)));
     for (const name of namesIn(this.#folder)) {
-      const path = `${this.#folder}/${name}`;
-      if (!used.has(path)) Deno.removeSync(path);
+      if (!used.has(name)) Deno.removeSync(`${this.#folder}/${name}`);
     }
   }
 
-  #read({ id }: ManagedProcess): readonly HealthCheckRun[] {
+  #read(id: string): readonly HealthCheckRun[] {
     const path = this.#path(id);
     const text = readFileIfAny(path);
     if (text === undefined) return [];
     try {
       return checksIn(unsealed(text));
     } catch (error) {
-      this.#supervisor.warn(setAside(path, messageOf(error)));
+      this.#supervisor.warn(setAside(path, error));
       return [];
     }
   }
 
   #path(id: string): string {
-    return `${this.#folder}/${id}.json`;
+    return `${this.#folder}/${nameFor(id)}`;
   }
+}
+
+function nameFor(id: string): string {
+  return `${id}.json`;
 }
 
 function checksIn(value: unknown): readonly HealthCheckRun[] {
