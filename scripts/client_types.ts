@@ -20,7 +20,7 @@ const ANSWERS: readonly (readonly [name: string, title: string, schema: z.ZodMin
   ["ProcessResult", "The result of a verb for one process.", processResult],
   ["ReconfigureResult", "Answer of `reconfigure`.", VERBS.reconfigure.output],
   ["FieldChange", "A changed key, with its values if they may be shown.", fieldChange],
-  ["Alert", "An alert, and where it stands.", alert],
+  ["Alert", "An alert with its state.", alert],
   ["Cron", "A schedule.", schedule],
   ["CronRun", "One run of a cron job, or one restart by cron.", cronRun],
   ["CronResult", "Answer of `cron_start`, `cron_stop` and `cron_run`.", VERBS.cron_run.output],

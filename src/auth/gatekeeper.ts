@@ -27,18 +27,18 @@ export interface Principal {
   readonly account: string;
   /** The apps that exist for it, see `isWithin()`; undefined for all. */
   readonly only?: readonly string[] | undefined;
-  /** Set for a request over MCP: the name that its client gives itself, which proves nothing. */
+  /** The name that an MCP client gives itself, unverified; undefined for other requests. */
   readonly agent?: string | undefined;
 }
 
-/** Most characters of an agent's name in records. */
+/** Maximum length of an agent's name in records. */
 const AGENT_CHARS = 40;
 
 /** The name of who asked, for records. */
 export function actorOf({ account, agent }: Pick<Principal, "account" | "agent">): string {
   const who = account === "" ? "owner" : `token ${account}`;
   if (agent === undefined) return who;
-  // It cannot look like another one's.
+  // Without parentheses, the name cannot imitate another sender.
   const name = shortened(plainText(agent).replace(/[()\s]+/g, " ").trim(), AGENT_CHARS);
   return `agent ${name} (${who})`;
 }

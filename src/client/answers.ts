@@ -62,15 +62,15 @@ export interface FieldChange {
   readonly to?: unknown;
 }
 
-/** An alert, and where it stands. */
+/** An alert with its state. */
 export interface Alert {
   /** Name of the process; `.host` for an alert of the host. */
   readonly name: string;
   /** Its condition. */
   readonly when: string;
-  /** pending: the condition holds, but not for its time yet. */
+  /** pending: the condition holds, but not yet for its time. */
   readonly state: "ok" | "pending" | "firing";
-  /** Since when it is pending or fires. */
+  /** When it became pending or began to fire; null if neither. */
   readonly since: string | null;
   /** The value at the last measurement; empty if unknown. */
   readonly value: string;

@@ -239,7 +239,7 @@ export class Client extends ProcessHost {
     return await this.#open("events", searchOf({ target }), signal, { forEver: true, read });
   }
 
-  /** The alerts of all processes and of the host, and where they stand. */
+  /** The alerts of all processes and of the host, with their states. */
   async alerts(options: CallOptions = {}): Promise<readonly Alert[]> {
     return camelKeys(await this.#call("alerts", {}, options));
   }

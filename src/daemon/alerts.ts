@@ -1,7 +1,8 @@
 /**
- * The alerts of apps, jobs and the host. Looks at their figures whenever the metrics history has
- * measured them, and publishes an event when an alert fires or is resolved. What it knows is on disk:
- * the next daemon neither loses an alert nor reports it again. Without alerts nothing is read.
+ * The alerts of apps, jobs and the host. Compares their figures with the conditions after each
+ * measurement of the metrics history, and publishes an event when an alert fires or is resolved. The
+ * states are on disk: the next daemon neither loses an alert nor reports it again. Without alerts
+ * nothing is read.
  */
 
 import {
@@ -29,9 +30,9 @@ import { FINE, plan, type Sample } from "./metrics_ring.ts";
 interface AlertsParts {
   readonly supervisor: Supervisor;
   readonly history: Pick<MetricsHistory, "points">;
-  /** The file that keeps the alerts of the host, and where all alerts stand. */
+  /** The file with the alerts of the host, and the states of all alerts. */
   readonly path: string;
-  /** Its file system is that of `disk.free`. */
+  /** `disk.free` is that of its file system. */
   readonly home: string;
 }
 
@@ -41,17 +42,17 @@ interface Alert extends AlertConfig {
   readonly condition: Condition;
 }
 
-/** Where an alert stands; the id is empty for the host. */
+/** The state of an alert on disk; the id is empty for the host. */
 interface Standing extends AlertState {
   readonly id: string;
   readonly name: string;
   readonly when: string;
 }
 
-/** What the values of one look are taken from. */
+/** The figures of one look. */
 interface Figures {
   readonly samples: ReadonlyMap<string, Sample>;
-  /** How often what is counted has happened, by the key of the alert. */
+  /** Figures that are counted within a time, by the key of the alert. */
   readonly counts: ReadonlyMap<string, number>;
   /** Names of the processes whose run is missing. */
   readonly overdue: ReadonlySet<string>;
@@ -63,9 +64,9 @@ export class Alerts {
   readonly #parts: AlertsParts;
   readonly #turns = new Turns();
   #host: readonly AlertConfig[] = [];
-  /** The alerts whose condition holds, or that fire, by their keys. */
+  /** The states of alerts that fire or whose condition holds, by their keys. */
   readonly #standings = new Map<string, Standing>();
-  /** The values of the last look, in words. */
+  /** The values of the last look as text, by the key of the alert. */
   readonly #values = new Map<string, string>();
 
   constructor(parts: AlertsParts) {
@@ -97,7 +98,7 @@ export class Alerts {
     this.#save();
   }
 
-  /** Every alert, and where it stands. */
+  /** All alerts with their states. */
   list(): AlertJson[] {
     return this.#all().map(({ process, when }) => {
       const key = keyOf(process?.id, when);
@@ -113,7 +114,7 @@ export class Alerts {
     });
   }
 
-  /** Call it with the figures of a time, once the history has them. */
+  /** Checks all alerts. Call it after the history has written the readings of a time. */
   look(at: number, readings: readonly Reading[]): Promise<void> {
     const { directory } = this.#parts.supervisor;
     const isUsed = this.#host.length + this.#standings.size > 0 ||
@@ -234,7 +235,7 @@ export class Alerts {
   }
 }
 
-/** What the next daemon must know. */
+/** The content of the file. */
 interface Memory {
   readonly host: readonly AlertConfig[];
   readonly standings: readonly Standing[];

@@ -7,7 +7,7 @@ import { sealed, setAside, unsealed } from "../platform/files/state_file.ts";
 import type { HealthCheckRun } from "../process/journal.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
 
-/** How often checks without a failure are written. Failures are at every reading of the metrics. */
+/** How often passed checks are written. Failures are written at each call of `write()`. */
 const EVERY_MS = 120_000;
 
 export class KeptChecks {
@@ -17,7 +17,7 @@ export class KeptChecks {
   readonly #written = new Map<string, readonly HealthCheckRun[]>();
   #wroteAllAt = -Infinity;
 
-  /** Gives the processes the checks that an earlier daemon kept. */
+  /** Restores the checks that an earlier daemon kept. */
   constructor(supervisor: Pick<Supervisor, "directory" | "writes" | "warn">, folder: string) {
     this.#supervisor = supervisor;
     this.#folder = folder;
@@ -29,7 +29,7 @@ export class KeptChecks {
     }
   }
 
-  /** Writes new failures; at times also the other checks, and then removes those of deleted processes. */
+  /** Writes new failures; every two minutes also passed checks, and removes those of deleted processes. */
   write(now: number): void {
     const isForAll = now - this.#wroteAllAt >= EVERY_MS;
     if (isForAll) this.#wroteAllAt = now;

@@ -50,7 +50,7 @@ function textOf({ of: { name, stream }, entries }: LogSlice, most: number): stri
   return text;
 }
 
-/** The beginning of a long line, and nothing of a long piece that continues one. */
+/** The beginning of a long line; empty for a long piece that continues one. */
 function shownPart({ line, bytes = line, continues }: LogEntry, most: number): string {
   if (bytes.length <= most) return bytes;
   return continues ? "" : bytes.slice(0, most).toWellFormed();

@@ -72,7 +72,7 @@ export function patternOf(line: string): string {
     .replaceAll(/\d+(?:[.,:]\d+)*/g, "#");
 }
 
-/** True for a line of a stack trace that is not its error. */
+/** True for a line of a stack trace, except the line with the error. */
 function isInsideTrace({ meaning, line }: LogSlice["entries"][number]): boolean {
   return meaning?.part === "more" || /^Traceback \(/.test(line);
 }
@@ -127,7 +127,7 @@ interface NameCounts extends LevelNumbers {
 
 interface Counted {
   readonly counts: readonly LevelCounts[];
-  /** Those of each process, with its last error; a stack trace is one line. */
+  /** The counts of each process, with its last error. A stack trace is one line. */
   readonly names: readonly NameCounts[];
   /** Lines before it were too many to be counted. */
   readonly since: number;

@@ -1,6 +1,6 @@
 /**
- * Exports the metrics of `/metrics`, and the events of apps as spans, by OTLP. Deno's own exporter does
- * it, for a daemon that was started with `OTEL_DENO=true`; only then this module is loaded.
+ * Exports the metrics of `/metrics`, and the events of apps as spans, by OTLP. Uses Deno's exporter.
+ * This module is loaded only if the daemon was started with `OTEL_DENO=true`.
  */
 
 import { baseName } from "../model/name.ts";
@@ -9,7 +9,7 @@ import { VERSION } from "../protocol/version.ts";
 import type { Backend } from "../web/backend.ts";
 import { type Metric, readMetrics } from "../web/prometheus.ts";
 
-/** What is used of the interfaces of OpenTelemetry, which Deno does not type. */
+/** The parts of OpenTelemetry's interfaces that are used here. Deno has no types for them. */
 interface Observer {
   observe(value: number, attributes?: Readonly<Record<string, string>>): void;
 }
@@ -40,7 +40,7 @@ function exportMetrics(backend: Backend): void {
       }
     });
   };
-  // The exporter calls back for each export. A metric that is new then is part of the next one.
+  // Called for each export. A new metric is part of the next export.
   const first: Instrument = meter.createObservableGauge("procsup_exported", {
     description: "Metrics of the last export",
   });

@@ -109,7 +109,7 @@ function service(app: App): UnitFile {
   };
 }
 
-/** Whether systemd waits for `READY=1`, too. An app that is not asked for it may use our ready file. */
+/** Whether systemd, too, waits for `READY=1`. Without `notify` an app may use procsup's ready file. */
 function waitsForNotice({ notify, waitReady, readyLog, readyDelayMs, healthCheck }: ProcessConfig) {
   return notify === true && waitReady &&
     [readyLog, readyDelayMs, healthCheck].every((other) => other === undefined);

@@ -10,7 +10,7 @@ import { commandHint } from "../model/hint.ts";
 interface StreamItem<T> {
   readonly value: T;
   readonly line: string;
-  /** Whether nothing that came with it follows. */
+  /** True for the last one of those that arrived together. */
   readonly isLast: boolean;
 }
 
@@ -27,7 +27,7 @@ export async function* ndjson<T>(
   for await (const bytes of untilGone(stream)) {
     const pieces = (held + decoder.decode(bytes, { stream: true })).split("\n");
     held = pieces.pop()!;
-    // An empty line keeps an idle stream alive.
+    // Empty lines keep an idle connection open.
     const lines = pieces.filter((piece) => piece !== "");
     for (const [index, line] of lines.entries()) {
       const value = JSON.parse(line);

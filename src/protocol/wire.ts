@@ -70,7 +70,7 @@ export type ConfigReloadResult = Output<"config_reload">;
 export type StartAllResult = Output<"start_all">;
 export type ConfigReloadPayload = Exclude<Payload<"config_reload">, string>;
 
-/** An alert, and where it stands. */
+/** An alert with its state. */
 export type AlertJson = Json<typeof alert>;
 
 export type CronJson = Json<typeof schedule>;

@@ -122,7 +122,7 @@ export const processInfo = z.object({
   next_restart_at: about(z.nullable(time), "When its next automatic start is due"),
   last_reason: about(z.string(), "Reason for its state"),
   log_problem: about(z.optional(z.string()), "What happened to its logs during this run"),
-  status_text: about(z.optional(z.string()), "What the app says about its state by sd_notify"),
+  status_text: about(z.optional(z.string()), "Status text that the app sent by sd_notify"),
   last_exit: about(z.nullable(exit), "How its last run ended"),
 });
 

@@ -42,7 +42,7 @@ export interface Verb<
   readonly knowsDeleted?: true;
   /** An app's own input, sent many times a second: it is not put on record who asked. */
   readonly isOften?: true;
-  /** It waits for events, and reads little: it takes no turn of those that read. */
+  /** It waits for events and reads little, so it does not take a turn as other reads do. */
   readonly waits?: true;
   /** A strict object, or `nothing`. */
   readonly input: I;

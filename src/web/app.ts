@@ -33,7 +33,7 @@ export function webApp(parts: WebParts): WebApp {
     return replyError(error);
   });
   app.use(endHeadBody);
-  // JSON of a kilobyte or more. Streams and pages are not.
+  // Compresses JSON of a kilobyte or more, but neither streams nor pages.
   app.use(compress({ encoding: "gzip", contentTypeFilter: /^application\/json/ }));
   app.use(async (c, next) => {
     const headers = c.req.header();

@@ -44,7 +44,7 @@ async function documentation(topic?: string): Promise<string | undefined> {
   // Relative, since a proxy may serve it below a path.
   const up = topic === undefined ? "." : "..";
   const body = text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll('"', "&quot;")
-    // Within the page.
+    // The page has no anchors.
     .replace(/\[([^\]]*)\]\(#[\w-]+\)/g, "$1")
     .replace(/\[([^\]]*)\]\((\w+)\.md(?:#[\w-]+)?\)/g, `<a href="${up}/docs/$2">$1</a>`)
     // The source code is not served.

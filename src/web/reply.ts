@@ -51,7 +51,7 @@ export function replyJsonText(
   headers: Readonly<Record<string, string>> = {},
 ): Response {
   const body = typeof text === "string" ? new TextEncoder().encode(text) : text;
-  // By its length is decided whether it is compressed.
+  // Hono does not compress short bodies; it reads their length from this header.
   const length = { "content-length": String(body.length) };
   const json = { "content-type": "application/json", "cache-control": "no-store", ...length };
   return reply(body, { ...json, ...headers }, status);

@@ -1,7 +1,7 @@
 /** Protects against other web sites by checking Host and Origin. Pure. */
 
 import { ProcsupError, quote } from "../model/errors.ts";
-import { type Hint } from "../model/hint.ts";
+import type { Hint } from "../model/hint.ts";
 
 /** The headers by which a browser identifies the origin of a request. */
 interface Provenance {

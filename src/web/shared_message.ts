@@ -1,6 +1,6 @@
 /**
- * Messages that many clients get. What they share is compressed once for all of them, and each needs
- * no memory of its own for it, unlike with the compression of the package `ws`.
+ * Messages to many clients. Their common part is compressed once, and kept once in memory. The
+ * package `ws` would compress it for each client.
  */
 
 import { constants, deflateRawSync } from "node:zlib";
@@ -13,13 +13,13 @@ export interface SharedMessage {
   readonly isDeflated?: boolean;
 }
 
-/** Less gains too little. */
+/** Shorter messages are not compressed: it would save too little. */
 const LEAST_BYTES = 1024;
-/** Takes half the time of the default level, for an eighth more bytes. */
+/** Compared with the default level: half the time, and an eighth more bytes. */
 const LEVEL = 2;
 /** A block of DEFLATE without compression begins with its length, in 16 bits. */
 const MAX_HEAD = 0xffff;
-/** What ends data that was flushed. The extension `permessage-deflate` leaves it out. */
+/** The end of flushed data, which the extension `permessage-deflate` leaves out. */
 const TAIL_BYTES = 4;
 
 const NOTHING = new Uint8Array();
@@ -29,7 +29,7 @@ const deflated = new WeakMap<Uint8Array, Uint8Array<ArrayBuffer>>();
 
 /**
  * The message for the extension `permessage-deflate` without context takeover; a short one as it is.
- * Its parts are compressed apart from each other.
+ * The body is compressed by itself, the head is in a block without compression.
  */
 export function deflatedMessage(message: SharedMessage): SharedMessage {
   const { head = NOTHING, body } = message;

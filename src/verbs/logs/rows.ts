@@ -17,7 +17,7 @@ const logLine = z.object({
   ),
   cut: about(
     z.optional(z.int()),
-    "its length in bytes, if `line` is only its beginning, or empty in a later piece",
+    "its length in bytes, if `line` has only its beginning, or nothing of a later piece",
   ),
   end: about(z.int(), "Position after it in its log, which rotation does not change"),
 });
@@ -65,7 +65,7 @@ const counting = z.strictObject({
   since: about(z._default(z.string(), "1h"), "from then on: `3h` ago, or an ISO 8601 time"),
   until: about(z._default(z.string(), "now"), "up to then"),
   steps: about(z._default(wholeNumber(1, 1000), 60), "into how many steps the time is divided"),
-  by_name: about(z._default(flag, false), "also the number of each process, in the whole time"),
+  by_name: about(z._default(flag, false), "also the counts of each process in the whole time"),
   ...z.pick(logs, BY_CONTENT).shape,
 });
 
@@ -95,12 +95,12 @@ export const logQuery = z.strictObject({
   ),
   gaps: about(
     z._default(flag, false),
-    "what was removed before it was read is an item with `lost`, the number of bytes, in place of " +
-      "`line`; null if another program truncated the log",
+    "bytes that were removed before they were read are an item with `lost`, their number, in place " +
+      "of `line`; null if another program truncated the log",
   ),
   cut: about(
     z._default(flag, false),
-    "lines over 8 KiB are cut; `from` the position before one finds it again",
+    "lines over 8 KiB are cut; read `from` the position before one to get all of it",
   ),
   stdout: about(z._default(flag, false), "standard output only"),
   stderr: about(z._default(flag, false), "standard error only"),
@@ -203,7 +203,7 @@ export const LOG_VERBS = {
             last_error: z.optional(z.object({ at: time, line: z.string() })),
           }),
         )),
-        "With `by_name`: the processes that wrote lines; a stack trace is one",
+        "With `by_name`: the counts of each process that wrote lines; a stack trace counts once",
       ),
     }),
     rest: [{

@@ -51,13 +51,13 @@ export const PROCESS_HANDLERS: Handlers<keyof typeof PROCESS_VERBS> = {
   },
 };
 
-/** What was not found at the end of a process, and listens still. */
+/** Programs that still listen on a port of the ended process. */
 function listening({ journal }: ManagedProcess): Hint | undefined {
   const found = journal.listening.map(describeListener);
   return found.length === 0 ? undefined : { text: found.join("; ") };
 }
 
-/** An answer with what to know about each process that the verb succeeded for. */
+/** An answer with hints about the processes for which the verb succeeded. */
 function withHints<T extends ReturnType<typeof bulkResult>>(
   answer: T,
   outcomes: readonly Outcome[],
