@@ -31,7 +31,8 @@ Deno.test("a WebSocket that knows compression gets its messages compressed, in o
   // deno-lint-ignore no-explicit-any
   const { WebSocket: Client } = await import("ws") as any;
   await using web = await TestWeb.start();
-  await web.daemon.startScript("app", "seq 1 2000; exec sleep 1000");
+  const written = { ready_log: "^2000$", wait: true };
+  await web.daemon.startScript("app", "seq 1 2000; exec sleep 1000", written);
   for (const perMessageDeflate of [true, false]) {
     const client = new Client(web.url.replace("http", "ws") + "/ws", {
       ...{ perMessageDeflate, headers: { authorization: `Bearer ${web.token}` } },
