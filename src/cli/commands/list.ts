@@ -13,32 +13,30 @@ import { paintState } from "../paint.ts";
 /** Prints all processes or the targets, once or repeatedly. */
 export async function list(context: CommandContext): Promise<number | void> {
   const { output } = context;
-  const ports = new Map<string, string>();
-  const columns = processColumns(output, ports);
   if (context.flags.on("all-contexts")) {
     refusePids(output, "of several contexts");
     const { listAllContexts } = await import("../all_contexts.ts");
-    return await listAllContexts(context, columns);
+    return await listAllContexts(context, processColumns(output));
   }
   if (context.flags.on("watch")) {
     const { watchList } = await import("../watch_list.ts");
-    return await watchList(context, columns);
+    return await watchList(context, processColumns(output));
   }
   const client = connect(context);
   const processes = await selected(await client.call("list"), context.positionals);
-  // Programs ask for ports by themselves. Without an answer the column is missing. The second
-  // request uses the connection of the first: two of ssh would both ask for a passphrase.
-  const listening = output.isForPeople ? await client.call("ports").catch(() => []) : [];
-  for (const { id, ports: found } of listening) {
-    ports.set(id, [...new Set(found.map(({ port }) => port))].join(" "));
-  }
   if (output.format === "pid") return printPids(output, processes);
   if (await printData(output, processes, processes.map((process) => process.name))) return;
   if (processes.length === 0) {
     output.note("no apps yet\n  hint: procsup start <script>");
     return;
   }
-  printTable(output, columns, processes);
+  // Without an answer the column is missing. The second request uses the connection of the first:
+  // two of ssh would both ask for a passphrase.
+  const listening = await client.call("ports").catch(() => []);
+  const ports = listening.map(({ id, ports }) =>
+    [id, [...new Set(ports.map(({ port }) => port))].join(" ")] as const
+  );
+  printTable(output, processColumns(output, new Map(ports)), processes);
   const bad = processes.find(({ state }) => state === "errored" || state === "crashed");
   if (output.terminal && bad !== undefined) output.note(`  hint: procsup why ${bad.name}`);
 }
@@ -54,10 +52,10 @@ async function selected(
 
 type ProcessColumn = Column<ProcessJson>;
 
-/** The columns of `-o table`, or of `-o wide`; `ports` are those that are known when it is printed. */
+/** The columns of `-o table`, or of `-o wide`. `ports` are those of each process, by its id. */
 function processColumns(
   { format, color }: Output,
-  ports: ReadonlyMap<string, string>,
+  ports: ReadonlyMap<string, string> = new Map(),
 ): readonly ProcessColumn[] {
   const state: ProcessColumn = {
     header: "STATE",
