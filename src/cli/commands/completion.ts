@@ -162,7 +162,6 @@ async function allFor(
   const at = before.findIndex(isWordAmong(GLOBAL_FLAGS));
   const found = findCommand(source.commands, before[at] ?? "");
   const flags = [...found?.command.flags ?? [], ...GLOBAL_FLAGS];
-  const isOn = before.some((word) => /^--on(=|$)/.test(word)) || isEngineUsed();
   const valued = takesValue(before.at(-1), flags);
   if (valued !== undefined) return await valuesOf(valued, source);
   const [, name] = /^(--[^=]+)=/.exec(current) ?? [];
@@ -174,6 +173,7 @@ async function allFor(
       .map(({ word, about }) => ({ word: `${name}=${word}`, about }));
   }
   if (current.startsWith("-")) {
+    const isOn = before.some((word) => /^--on(=|$)/.test(word)) || isEngineUsed();
     return flags.filter(({ kind }) => kind !== "on" || isOn)
       .map(({ name, help }) => ({ word: `--${name}`, about: help }));
   }
