@@ -1,4 +1,5 @@
-// A server of Deno with a port of its own, which it shares with its successor. It drains at SIGTERM, except where it hangs.
+// A server of Deno with a port of its own, which it shares with its successor. It drains at
+// SIGTERM, except where it hangs.
 const { KIND = "old", PORT, ACCEPTED, PROCSUP_INSTANCE: INSTANCE } = Deno.env.toObject();
 const begun = Date.now();
 
