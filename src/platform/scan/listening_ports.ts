@@ -179,6 +179,8 @@ export function unusedForMs(addresses: readonly SocketAddress[]): number {
   let least = Infinity;
   for (const file of TABLES) {
     for (const line of linesOf(file)) {
+      // Most connections are of other programs.
+      if (!ends.some(({ suffix }) => line.includes(suffix))) continue;
       const [, local = "", remote = "", state, , timer = ""] = fieldsOf(line);
       if (state === ESTABLISHED_TEXT && isOurs(local)) return 0;
       if (state !== TIME_WAIT || !isOurs(local) && !isOurs(remote)) continue;
