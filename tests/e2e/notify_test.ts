@@ -71,7 +71,10 @@ Deno.test("what an app says by sd_notify outlives the daemon, and its watchdog w
     ...{ name: "app", command: `${PYTHON} app.py`, cwd, wait_ready: true, watchdog: "3s" },
     ...{ listen_timeout: "1m", restart_delay: "1ms", log: { stdout: `${cwd}/out` } },
   }).catch(() => {});
-  await waitFor(() => namesIn(cwd).includes("out") && Deno.readTextFileSync(`${cwd}/out`) !== "");
+  // Unbuffered, each part of a line is written by itself.
+  await waitFor(() =>
+    namesIn(cwd).includes("out") && Deno.readTextFileSync(`${cwd}/out`).endsWith("\n")
+  );
   assertEquals(Deno.readTextFileSync(`${cwd}/out`), "3000000 True\n");
   await say(cwd, "STATUS=warming up");
   await waitFor(async () => (await daemon.status("app")).status_text === "warming up");
