@@ -58,3 +58,13 @@ Deno.test("completion offers the engines of export, then files, and folders to s
   assertEquals(await offered("export", "swarm"), [":files"]);
   assertEquals(await offered("serve"), [":files"]);
 });
+
+Deno.test("completion offers apps to release, with or without a verb, and files to import", async () => {
+  const source = { commands: COMMANDS, names: () => Promise.resolve([{ word: "api", about: "" }]) };
+  const offered = async (...words: string[]) =>
+    (await candidates([...words, ""], source)).map(({ word }) => word);
+  assertEquals(await offered("release"), ["list", "undo", "api"]);
+  assertEquals(await offered("release", "list"), ["api"]);
+  assertEquals((await offered("import")).at(-1), ":files");
+  assertEquals(await offered("web"), ["start", "stop", "status", "open"]);
+});

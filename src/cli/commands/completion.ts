@@ -206,8 +206,9 @@ async function wordsOf(
   source: CompletionSource,
 ): Promise<readonly Candidate[]> {
   if (index === 0 && command.verbs !== undefined) {
-    // A verb in brackets may be left out.
-    return [...command.verbs.map(plain), ...(command.usage.startsWith("[") ? [FILES] : [])];
+    // A verb in brackets may be left out, if another word must follow.
+    const others = /^\[[^\]]*\] </.test(command.usage) ? await argumentsOf(command, source) : [];
+    return [...command.verbs.map(plain), ...others];
   }
   if (command.name === "help") {
     const { PAGES } = await import("../../docs/pages.ts");
@@ -216,8 +217,16 @@ async function wordsOf(
   }
   if (command.name === "mcp") return index === 1 ? MCP_CLIENTS.map(plain) : [];
   if (command.name === "context") return index === 1 ? contexts() : [];
-  const targets = /target|<name>/.test(command.usage) ? await source.names() : [];
-  return /script|file|folder/.test(command.usage) ? [...targets, FILES] : targets;
+  return await argumentsOf(command, source);
+}
+
+/** Apps, files or both, as the usage of a command names them. */
+async function argumentsOf(
+  { usage }: Command,
+  source: CompletionSource,
+): Promise<readonly Candidate[]> {
+  const targets = /target|<name>|<app>/.test(usage) ? await source.names() : [];
+  return /script|file|folder/.test(usage) ? [...targets, FILES] : targets;
 }
 
 /** True if commands go to an engine without `--on`. */
