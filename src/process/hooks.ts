@@ -3,7 +3,7 @@
 import { messageOf, ProcsupError } from "../model/errors.ts";
 import { baseName } from "../model/name.ts";
 import { counted } from "../model/transition_steps.ts";
-import type { HookConfig, HookName } from "../model/process_config.ts";
+import type { HookConfig } from "../model/process_config.ts";
 import type { Snapshot } from "../model/process_state.ts";
 import { snakeCase } from "../model/key_table.ts";
 import type { OtherUser } from "../platform/users/as_user.ts";
