@@ -41,10 +41,9 @@ export class LogPrinter {
     this.#width = Math.max(this.#width, name.length);
   }
 
-  /** Prefixes each line of a text with the app's name and a mark for stdout or stderr. */
-  prefixed({ name, stream }: Pick<LogLine, "name" | "stream">, text: string): string {
-    const mark = stream === "stderr" ? styleOf(this.#output.color).bad("!") : "|";
-    return this.#before(name, mark, text);
+  /** Prefixes each line of a text with the app's name and its mark. */
+  prefixed(name: string, { text, mark }: MarkedText): string {
+    return this.#before(name, mark === " " ? "|" : mark, text);
   }
 
   /** Prints an event to stderr after a delay, so that earlier lines come first. */
@@ -87,20 +86,24 @@ export class LogPrinter {
   }
 }
 
+interface MarkedText {
+  readonly text: string;
+  /** See `markOf()`. */
+  readonly mark: string;
+}
+
 /**
- * Formats lines for a terminal; a pipe gets them unchanged. Shows JSON or logfmt as level, message
- * and dimmed fields, with the stack trace below; any other line as a terminal would finally show it.
- * `isTimed`: the time is printed already.
+ * Formats lines for a terminal, as `readableText()` does, with the stack trace below; a pipe gets their
+ * text unchanged. `isTimed`: the time is printed before them.
  */
 export async function lineFormat(
   { terminal, color }: Pick<Output, "terminal" | "color">,
   { isRaw = false, isTimed = false }: { readonly isRaw?: boolean; readonly isTimed?: boolean } = {},
-): Promise<(line: string) => string> {
-  if (isRaw || !terminal) return (line) => line;
-  // It is not loaded for a pipe.
-  const { readableText } = await import("./log_text.ts");
+): Promise<(line: LogLine) => MarkedText> {
+  if (isRaw) return ({ line }) => ({ text: line, mark: " " });
+  const { logText } = await import("./log_text.ts");
   return (line) => {
-    const { text, stack } = readableText(line, { color, isTimed });
-    return [text, ...stack].join("\n");
+    const { text, stack, mark } = logText(line, { color, isTimed });
+    return { text: terminal ? [text, ...stack].join("\n") : line.line, mark };
   };
 }

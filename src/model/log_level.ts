@@ -1,7 +1,8 @@
 /** Reads level, message and fields from log lines. Pure. Takes linear time. */
 
 import { ifPossible } from "./errors.ts";
-import { LOG_LEVELS, type LogLevel } from "./log_line.ts";
+import { LOG_LEVELS, type LogLevel, type LogStream } from "./log_line.ts";
+import { plainText } from "./plain_text.ts";
 
 /** Whether a level is at least as severe as `least`. A line without a level counts as `info`. */
 export function reaches(level: LogLevel | undefined, least: LogLevel): boolean {
@@ -176,24 +177,43 @@ export class EntryReader {
   }
 }
 
-/** A JSON or logfmt line, formatted for people. */
-interface ReadableLine extends Pick<StructuredLine, "level" | "message"> {
+/** A line as people read it. */
+interface ReadableText {
+  readonly level: LogLevel | undefined;
+  /** The level to show before the message, which does not name it itself. */
+  readonly word?: LogLevel | undefined;
+  /** May contain control sequences. */
+  readonly message: string;
   /** All other fields, as `key=value`. */
   readonly fields: string;
+  /** The stack trace inside it. */
   readonly stack: readonly string[];
 }
 
 /** Objects and lists are JSON already and need no quotes. */
 const NEEDS_QUOTES = /^(?![{[]).*[\s"=]/s;
 
-/** Formats a line of JSON or logfmt; undefined for others. `isTimed` omits fields with the time. */
-export function readableLine(line: string, isTimed: boolean): ReadableLine | undefined {
-  const structured = structuredLine(line);
-  if (structured === undefined) return undefined;
+/**
+ * A line of JSON or logfmt by its message and fields; any other line as a terminal would finally show
+ * it. `shownAt`: the time of writing, if that is shown beside the line, which then omits it.
+ */
+export function readableText(line: string, shownAt: number | undefined): ReadableText {
+  const last = lastState(line);
+  const plain = plainText(last);
+  const structured = structuredLine(plain);
+  if (structured === undefined) {
+    const message = shownAt === undefined ? last : withoutTime(last, shownAt);
+    return { level: levelOf(plain), message, fields: "", stack: [] };
+  }
   const { level, message, fields, stack } = structured;
-  const shown = fields.filter(([key]) => !isTimed || !TIME_KEYS.includes(key))
+  const shown = fields.filter(([key]) => shownAt === undefined || !TIME_KEYS.includes(key))
     .map(([key, value]) => `${key}=${NEEDS_QUOTES.test(value) ? JSON.stringify(value) : value}`);
-  return { level, message, fields: shown.join(" "), stack: stack?.split("\n") ?? [] };
+  return { level, word: level, message, fields: shown.join(" "), stack: stack?.split("\n") ?? [] };
+}
+
+/** The character before a line: a warning or an error, or a line of stderr, which alone is no alarm. */
+export function markOf(level: LogLevel | undefined, stream: LogStream): "!" | "·" | " " {
+  return level === "error" || level === "warn" ? "!" : stream === "stderr" ? "·" : " ";
 }
 
 /** Level, message and fields of a line of JSON or logfmt; undefined for any other line. */

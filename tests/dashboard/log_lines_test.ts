@@ -3,7 +3,6 @@
 import { assertEquals } from "@std/assert";
 import {
   Folder,
-  LineWindow,
   type LogRow,
   ROW_PX,
   RowHeights,
@@ -136,21 +135,6 @@ Deno.test("LogBuffer adds older lines at the top, and joins the pieces of a line
     buffer.shown.slice(6).map(({ text, start, end }: LogRow) => [text, start, end]),
     [["begin", 29, 100_004], ["é 1 %", 100_004, 200_000]],
   );
-});
-
-Deno.test("LineWindow puts new lines of several logs in order, those of one in theirs", () => {
-  const window = new LineWindow();
-  const add = (name: string, at: number, text: string, now: number) =>
-    window.add([lineOf(text, { name, at })], now);
-  const taken = (now: number) => window.take(now).map(({ text }) => text).join(" ");
-  add("b", 30, "b30", 0);
-  add("a", 10, "a10", 200);
-  add("a", 40, "a40", 200);
-  // The clock was set back.
-  add("a", 20, "a20", 200);
-  assertEquals([taken(499), window.due], ["", 500]);
-  assertEquals([taken(500), window.due], ["a10 b30", 700]);
-  assertEquals([taken(700), window.due], ["a40 a20", undefined]);
 });
 
 Deno.test("similarTo() searches for lines that differ only in what has digits", () => {

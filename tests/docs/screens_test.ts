@@ -24,9 +24,9 @@ Deno.test({
   ignore: tmuxMissing(),
   async fn() {
     const shown = textOf("src/docs/dashboard.md").trimEnd().split("\n");
-    const said = shown.filter((line) => /^(!| {2}[A-Z])/.test(line));
+    const said = shown.filter((line) => /^(·| {2}[A-Z])/.test(line));
     const script = said.map((line) =>
-      `echo '${line.slice(2)}'${line.startsWith("!") ? " >&2" : ""}; sleep 0.2`
+      `echo '${line.slice(2)}'${line.startsWith("·") ? " >&2" : ""}; sleep 0.2`
     );
     await using daemon = await TestDaemon.start();
     await daemon.startScript("api", `${script.join("; ")}; exec sleep 1000`, { instances: 2 });

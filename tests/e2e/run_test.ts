@@ -244,7 +244,7 @@ Deno.test({
   const processes = { watcher, failing, closed: { ...watcher, stdin: false } };
   Deno.writeTextFileSync(`${terminal.folder}/procsup.json`, JSON.stringify({ processes }));
   await terminal.command(`${programLine()} run; echo "code $?"`);
-  const lines = ["watcher | watching", "failing ! bad", "closed  | no input"];
+  const lines = ["watcher | watching", "failing · bad", "closed  | no input"];
   const ends = ["failing * errored: exited with code 5", "closed  * stopped: exited with code 0"];
   const screen = await terminal.sees((screen) =>
     [...lines, ...ends].every((line) => screen.includes(line))

@@ -10,6 +10,7 @@ import { type Column, printList, right } from "../columns.ts";
 import type { CommandContext } from "../command.ts";
 import { connect } from "../connect.ts";
 import { selectPresent } from "../../protocol/select_processes.ts";
+import { LineWindow } from "../../protocol/line_window.ts";
 import { following, ndjson, unending } from "../../protocol/streams.ts";
 import { clockTime } from "../human.ts";
 import { lineFormat, LogPrinter } from "../log_printer.ts";
@@ -90,7 +91,7 @@ async function noteProblems(context: CommandContext): Promise<void> {
   }
 }
 
-/** Prints each line once across a daemon upgrade, by resuming from the last printed position. */
+/** Prints each line once across a daemon upgrade, by resuming after the last line that came. */
 async function follow(context: CommandContext): Promise<void> {
   const names = new LogPrinter(context.output);
   const { print } = await printer(context, names);
@@ -103,14 +104,20 @@ async function follow(context: CommandContext): Promise<void> {
     open: async () => unending(await client.stream(`/logs?${query(context)}`, undefined, { from })),
     note: (message) => output.note(message),
   });
-  for await (const value of lines) {
-    if ("positions" in value) {
-      Object.keys(value.positions).forEach((key) => names.expect(key.slice(0, key.indexOf("/"))));
-      Object.assign(from, { ...value.positions, ...from });
-    } else {
-      print(value);
-      from[positionKey(value)] = value.end;
+  const window = new LineWindow<LogLine>((lines) => lines.forEach((line) => print(line)));
+  try {
+    for await (const value of lines) {
+      if ("positions" in value) {
+        Object.keys(value.positions).forEach((key) => names.expect(key.slice(0, key.indexOf("/"))));
+        Object.assign(from, { ...value.positions, ...from });
+        window.started(value);
+      } else {
+        from[positionKey(value)] = value.end;
+        window.add([value]);
+      }
     }
+  } finally {
+    window.end();
   }
 }
 
@@ -155,8 +162,9 @@ async function printer(context: CommandContext, names: LogPrinter): Promise<Prin
     const begins = !output.continues(piece.from);
     const time = begins && isTimed ? `${value.at} ` : "";
     const shown = output.terminal || output.color ? value.line : plainText(value.line);
-    const line = isRaw ? "" : format(shown);
-    const text = begins && isMixed(context, value.name) ? names.prefixed(value, line) : line;
+    const line = format({ ...value, line: isRaw ? "" : shown });
+    const isPrefixed = begins && isMixed(context, value.name);
+    const text = isPrefixed ? names.prefixed(value.name, line) : line.text;
     if (isRaw) output.exact(time + text, value.line, "stdout", piece);
     else output.content(time + text, "stdout", piece);
   };

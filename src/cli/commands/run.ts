@@ -124,10 +124,10 @@ async function linePrinter(
   return (line) => {
     const isBare = flags.on("no-prefix") ||
       (rest !== undefined && baseName(line.name) === line.name);
-    const text = format(line.line);
+    const shown = format(line);
     const piece = { from: positionKey(line), partial: line.partial };
     const begins = !isBare && !output.continues(piece.from, line.stream);
-    output.content(begins ? names.prefixed(line, text) : text, line.stream, piece);
+    output.content(begins ? names.prefixed(line.name, shown) : shown.text, line.stream, piece);
   };
 }
 

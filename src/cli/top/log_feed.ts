@@ -2,8 +2,9 @@
 
 import { sleep } from "../../platform/clock.ts";
 import type { DaemonClient } from "../../protocol/daemon_client.ts";
+import { LineWindow } from "../../protocol/line_window.ts";
 import { following, unending } from "../../protocol/streams.ts";
-import type { LogLine } from "../../model/log_line.ts";
+import type { LogLine, LogStart } from "../../model/log_line.ts";
 import { sourceKey } from "./log_view.ts";
 import type { FeedEvent, WantedLogs } from "./state.ts";
 
@@ -66,6 +67,7 @@ export class LogFeed {
     const query = new URLSearchParams(names.map((name) => ["target", name]));
     query.set("follow", "true");
     query.set("lines", String(lines));
+    query.set("positions", "true");
     if (stderr) query.set("stderr", "true");
     const done = new AbortController();
     let start = { begins: true, skipped };
@@ -74,10 +76,12 @@ export class LogFeed {
       start = { ...start, begins: false };
     });
     const ends = AbortSignal.any([signal, done.signal]);
-    const logs = following<LogLine>({
+    const window = new LineWindow<LogLine>((lines) => lines.forEach((line) => batch.add(line)));
+    const logs = following<LogLine | LogStart>({
       open: async () => unending(await this.#client.stream(`/logs?${query}`, ends)),
       opened: (again) => {
         if (!again) return;
+        window.end();
         batch.flush();
         start = { begins: true, skipped: false };
       },
@@ -87,7 +91,8 @@ export class LogFeed {
     try {
       for await (const value of logs) {
         if (signal.aborted) return false;
-        batch.add(value);
+        if ("positions" in value) window.started(value);
+        else window.add([value]);
         await this.#held?.promise;
         if (!batch.full) continue;
         if (batch.flushFull() >= TOO_MANY) return true;
@@ -95,6 +100,7 @@ export class LogFeed {
       }
       return false;
     } finally {
+      window.end();
       batch.end(signal.aborted);
       done.abort();
     }

@@ -13,7 +13,7 @@ import { humanBytes } from "../../model/size.ts";
 import { paintName, type Style } from "../paint.ts";
 import { pad, textWidth } from "../terminal_text.ts";
 import type { LogLine } from "../../model/log_line.ts";
-import { readableText } from "../log_text.ts";
+import { type LogText, logText } from "../log_text.ts";
 import { bottomOf, matcher } from "./log_view.ts";
 import {
   current,
@@ -255,9 +255,11 @@ interface LineOptions {
 /** Draws one log line on one or several screen lines. */
 function lineParts(line: LogLine, options: LineOptions): string[] {
   const { columns, log } = options.state;
-  const prefix = prefixOf(line, options);
+  const { style } = options;
+  const drawn = logText(line, { color: style.color, isTimed: log.times });
+  const prefix = prefixOf(line, drawn, options);
   const width = Math.max(1, columns - textWidth(prefix));
-  const body = bodyOf(line.line, options);
+  const body = bodyOf(drawn, options);
   if (!log.wrap) return [cut(prefix + cut(body, width, log.left), columns)];
   const blank = " ".repeat(columns - width);
   return wrap(body, width).map((part, index) =>
@@ -265,12 +267,14 @@ function lineParts(line: LogLine, options: LineOptions): string[] {
   );
 }
 
-/** Mark stderr by a character too, not only by colour. */
-function prefixOf({ name, stream, at }: LogLine, { state, style, several, hit }: LineOptions) {
-  const err = stream === "stderr" && !state.log.stderr;
-  const mark = hit ? style.bold("▸ ") : err ? style.bad("! ") : "  ";
+function prefixOf(
+  { name, at }: LogLine,
+  { mark }: LogText,
+  { state, style, several, hit }: LineOptions,
+): string {
   const time = state.log.times ? style.dim(`${clock(at)} `) : "";
-  return mark + time + (several ? `${paintName(cleanLine(name), name, style.color)} | ` : "");
+  return (hit ? style.bold("▸ ") : `${mark} `) + time +
+    (several ? `${paintName(cleanLine(name), name, style.color)} | ` : "");
 }
 
 function clock(iso: string): string {
@@ -280,8 +284,7 @@ function clock(iso: string): string {
 }
 
 /** The text with its colours, or with search matches highlighted. */
-function bodyOf(raw: string, { state: { log }, style }: LineOptions): string {
-  const { text: first, stack } = readableText(raw, { color: style.color, isTimed: log.times });
+function bodyOf({ text: first, stack }: LogText, { state: { log }, style }: LineOptions): string {
   const more = stack.length === 0 ? "" : style.dim(` (+${stack.length} lines)`);
   const line = `${first.replaceAll("\n", " ⏎ ")}${more}`;
   const plain = cleanLine(line);

@@ -118,7 +118,7 @@ Deno.test("view() shows logs with separate streams, names when there are several
   const at = "2026-01-02T12:00:00.000Z";
   scene.log("\x1b[32mgreen", { name: "api:0", stream: "stderr", line: "trouble", at, end: 1 });
   const lines = () => scene.screen.filter((line) => /green|trouble/.test(line));
-  assertEquals(lines(), ["  \x1b[32mgreen\x1b[0m", "\x1b[31m! \x1b[0mtrouble"]);
+  assertEquals(lines(), ["  \x1b[32mgreen\x1b[0m", "\x1b[2m·\x1b[0m trouble"]);
   scene.keys(" ");
   scene.keys(" ");
   scene.log({ name: "api:1", stream: "stdout", line: "mine", at, end: 1 });

@@ -1,13 +1,7 @@
 /** The lines of a log: folded, formatted and measured. Pure. */
 
-import {
-  EntryReader,
-  lastState,
-  levelOf,
-  readableLine,
-  withoutTime,
-} from "../../../../model/log_level.ts";
-import { type LogLevel, type LogStream, positionKey } from "../../../../model/log_line.ts";
+import { EntryReader, levelOf, readableText } from "../../../../model/log_level.ts";
+import type { LogLevel, LogStream } from "../../../../model/log_line.ts";
 import { bytes } from "../data/format.ts";
 import type { RowLayout } from "../controls/row_layout.ts";
 import { ansiRuns, plainLine, type Run } from "./ansi.ts";
@@ -77,41 +71,6 @@ export class Folder {
 /** A line that is not in a view yet. */
 export type NewRow = Omit<LogRow, "seq">;
 
-/** How long new lines are held back, in milliseconds: logs are read one after the other. */
-const WINDOW_MS = 500;
-
-/** Puts new lines of several logs in order of time, by holding each back for a short time. */
-export class LineWindow {
-  #held: { readonly line: NewRow; readonly due: number; readonly order: number }[] = [];
-  /** The order of the last line of each log, whose lines keep their order whatever the clock does. */
-  readonly #last = new Map<string, number>();
-
-  /** When the next lines are due; undefined if none is held. */
-  get due(): number | undefined {
-    return this.#held[0]?.due;
-  }
-
-  add(lines: readonly NewRow[], now: number): void {
-    for (const line of lines) {
-      const key = positionKey(line);
-      const order = Math.max(line.at, this.#last.get(key) ?? 0);
-      this.#last.set(key, order);
-      this.#held.push({ line, order, due: now + WINDOW_MS });
-    }
-  }
-
-  /** Takes the lines that are due, and those that were written before them. */
-  take(now: number): NewRow[] {
-    const until = this.#held.reduce(
-      (most, { due, order }) => due > now ? most : Math.max(most, order),
-      0,
-    );
-    const taken = this.#held.filter(({ order }) => order <= until);
-    this.#held = this.#held.filter(({ order }) => order > until);
-    return taken.sort((one, other) => one.order - other.order).map(({ line }) => line);
-  }
-}
-
 /** The formatted line, and its stack trace. */
 interface ShownLine {
   readonly runs: readonly Run[];
@@ -141,23 +100,21 @@ export function shownLine(
   { isTimed, isRaw }: LineLook,
 ): ShownLine {
   const { text, headline = text, trace = [], start, end, at } = line;
-  const last = isRaw ? text : lastState(headline);
+  const last = isRaw ? text : headline;
   const size = start === undefined ? last.length : end - start;
-  const isLong = size > MAX_DRAWN;
-  const readable = isRaw || isLong ? undefined : readableLine(plainLine(last), isTimed);
-  if (readable === undefined) {
-    const shown = isTimed && !isRaw ? withoutTime(last, at) : last;
-    const runs = ansiRuns(isLong ? `${shown.slice(0, MAX_DRAWN)} … ${bytes(size)}` : shown);
-    return { runs, level: levelOf(plainLine(headline === text ? last : text)), trace };
+  if (isRaw || size > MAX_DRAWN) {
+    const shown = size > MAX_DRAWN ? `${last.slice(0, MAX_DRAWN)} … ${bytes(size)}` : last;
+    return { runs: ansiRuns(shown), level: levelOf(plainLine(text)), trace };
   }
-  const { level, message, fields, stack } = readable;
+  const { level, word, message, fields, stack } = readableText(last, isTimed ? at : undefined);
   const runs = [
-    { text: level === undefined ? "" : `${level.toUpperCase().padEnd(5)} `, look: look(level) },
+    { text: word === undefined ? "" : `${word.toUpperCase().padEnd(5)} `, look: look(word) },
     // Escapes in JSON may decode to control sequences.
     ...ansiRuns(message.replaceAll("\n", " ⏎ ")),
     { text: fields === "" ? "" : ` ${plainLine(fields)}`, look: "dim" },
   ].filter(({ text }) => text !== "");
-  return { runs, level, trace: [...stack, ...trace] };
+  const whole = headline === text ? level : levelOf(plainLine(text));
+  return { runs, level: whole, trace: [...stack, ...trace] };
 }
 
 function look(level: LogLevel | undefined): string {

@@ -2,6 +2,7 @@
 
 import type { ReadonlySignal, Signal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
+import { markOf } from "../../../../model/log_level.ts";
 import { rowsInView, type View } from "../controls/row_layout.ts";
 import { useView } from "../controls/windowed.ts";
 import type { LogBuffer } from "./log_buffer.ts";
@@ -180,7 +181,7 @@ function LogRow(props: LogRowProps) {
       {time !== "" && <span class="log-time" title={dateTime(line.at)}>{time}</span>}
       {showName && <span class={`log-name hue-${hue}`} title={line.name}>{line.name}</span>}
       <span class="log-mark" title={line.stream}>
-        {level === "error" || level === "warn" ? "!" : line.stream === "stderr" ? "·" : " "}
+        {markOf(level, line.stream)}
         {trace.length > 0 && (
           <b title={`${counted(trace.length, "more line")}: a click unfolds`}>▸</b>
         )}

@@ -7,7 +7,7 @@ import { readLogs } from "../data/feed_socket.ts";
 import { range } from "../data/router.ts";
 import { endsOf, now } from "../data/time_range.ts";
 import { breathe, type LogReceiver } from "./log_buffer.ts";
-import { LineWindow, type LogRow, type NewRow } from "./log_lines.ts";
+import type { LogRow, NewRow } from "./log_lines.ts";
 import { filterOf, type LogQuery } from "./log_query.ts";
 import { connection } from "../data/store.ts";
 import { sleep } from "../../../../platform/clock.ts";
@@ -17,6 +17,7 @@ import {
   type LogStart,
   positionKey,
 } from "../../../../model/log_line.ts";
+import { LineWindow } from "../../../../protocol/line_window.ts";
 import type { LogRequest } from "../../../../protocol/wire.ts";
 
 interface SourceOptions {
@@ -55,8 +56,7 @@ export class OpenLog {
   #positions: LogPositions | undefined;
   #isTurning = false;
   /** New lines of several logs. */
-  readonly #window = new LineWindow();
-  #timer: ReturnType<typeof setTimeout> | undefined;
+  readonly #window = new LineWindow<NewRow>((lines) => this.#show(lines));
   /** True until the first answer of a new stream: the view shows the lines of the one before. */
   #isStale = true;
 
@@ -177,25 +177,13 @@ export class OpenLog {
     if (Object.keys(this.#sink.lost).length > 0) this.hasOlder.value = true;
   }
 
-  /** Adds new lines of several logs to the view, by time. */
-  #hold(lines: readonly NewRow[]): void {
-    this.#window.add(lines, performance.now());
-    const { due } = this.#window;
-    if (due === undefined) return;
-    this.#timer ??= setTimeout(() => {
-      this.#timer = undefined;
-      this.#show(this.#window.take(performance.now()));
-      this.#hold([]);
-    }, due - performance.now());
-  }
-
   /** Adds what a query finds to the view. */
   async #pour(query: LogRequest): Promise<void> {
     const items = await readLogs(query, this.#abort.signal);
     this.error.value = "";
     let until = performance.now() + TURN_MS;
-    let isMerged = false;
-    const started = ({ positions, before }: LogStart) => {
+    const started = (start: LogStart) => {
+      const { positions, before } = start;
       this.#refresh();
       this.#positions = positions;
       this.#before = before;
@@ -203,23 +191,20 @@ export class OpenLog {
       // Lines of a fixed range that come after the ones that are read back from its end.
       this.hasLater.value = this.#options.between !== undefined;
       this.isLoading.value = false;
-      isMerged = Object.values(positions).filter((position) => position > 0).length > 1;
+      this.#window.started(start);
     };
     try {
       for await (const batch of linesIn(items, started)) {
         if (batch.length === 0) continue;
         this.#refresh();
-        if (isMerged) this.#hold(batch.map(rowOf));
-        else this.#show(batch.map(rowOf));
+        this.#window.add(batch.map(rowOf));
         if (performance.now() < until) continue;
         await breathe();
         until = performance.now() + TURN_MS;
       }
       this.#refresh();
     } finally {
-      clearTimeout(this.#timer);
-      this.#timer = undefined;
-      this.#show(this.#window.take(Infinity));
+      this.#window.end();
     }
   }
 }
