@@ -98,6 +98,7 @@ export const REST_ROWS: { readonly [verb: string]: readonly RestRow[] } = {
     body: "*",
   }],
   send: [{ method: "POST", path: "/processes/{target}/send", body: "*" }],
+  attach: [{ method: "POST", path: "/processes/{target}/attach", body: "*" }],
   flush: [{ method: "POST", path: "/processes/{target}/flush" }, {
     method: "POST",
     path: "/processes/flush",

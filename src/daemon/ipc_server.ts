@@ -9,15 +9,14 @@ import { changesOf } from "../protocol/process_json.ts";
 import { AGENT_HEADER, HOOK_HEADER, OWN_PEER, PEER_HEADER } from "../protocol/version.ts";
 import type { HookOrigin } from "../process/process_requests.ts";
 import { parseJson, readPayload } from "../verbs/read_input.ts";
-import { readVerb } from "../verbs/mod.ts";
-import { readLogQuery } from "../verbs/logs/rows.ts";
+import { readVerb, VERBS } from "../verbs/mod.ts";
+import { readLogQuery, readTerminalQuery } from "../verbs/logs/rows.ts";
 import type { Role } from "../verbs/verb.ts";
 import { allowRole, type Principal, untilRevoked } from "../auth/gatekeeper.ts";
 import { endHeadBody } from "../web/context.ts";
 import type { VerbContext } from "./verb_context.ts";
-import { streamLogs, terminalFeed } from "../verbs/logs/handlers.ts";
+import { streamLogs, streamTerminal } from "../verbs/logs/handlers.ts";
 import { dispatch } from "./dispatch.ts";
-import { narrowed } from "./reach.ts";
 import { LogBatch } from "./log_batch.ts";
 
 const MAX_BODY_BYTES = 1024 * 1024;
@@ -25,13 +24,6 @@ const MAX_BODY_BYTES = 1024 * 1024;
 const eventQuery = z.strictObject({
   target: z._default(z.string(), "all"),
   since: z.optional(z.iso.datetime()),
-});
-
-const natural = z.pipe(z.string().check(z.regex(/^\d{1,15}$/)), z.transform(Number));
-const attachQuery = z.strictObject({
-  target: z.string(),
-  lines: z.optional(natural),
-  from: z.optional(natural),
 });
 
 /** The routes of the Unix socket. Tests call `app.request()`, without a socket. */
@@ -84,12 +76,11 @@ export function ipcApp(context: VerbContext): Hono {
     return ndjson(untilShutdown(items, by, context));
   });
   app.get("/attach", async (c) => {
-    const by = await authorize(c, context, () => "operate");
-    const { target: given, lines = 0, from } = readPayload(attachQuery, c.req.query());
-    const { target } = narrowed({ ...context, by }, "attach", { target: given });
+    const by = await authorize(c, context, () => VERBS.attach.role);
+    const query = readTerminalQuery(new URL(c.req.url).searchParams);
     const pieces = await context.limits.open<unknown>(
       by,
-      () => terminalFeed(context.supervisor, target, { lines, from }),
+      () => streamTerminal({ ...context, by }, query),
     );
     return ndjson(untilShutdown(pieces, by, context));
   });

@@ -10,7 +10,7 @@ import type { Backend } from "../web/backend.ts";
 import type { Mount } from "../web/context.ts";
 import { allowRole, type Principal } from "../auth/gatekeeper.ts";
 import type { VerbContext } from "./verb_context.ts";
-import { streamLogs } from "../verbs/logs/handlers.ts";
+import { streamLogs, streamTerminal } from "../verbs/logs/handlers.ts";
 import { dispatch } from "./dispatch.ts";
 
 /** Maximum number of senders whose handler for MCP is kept. */
@@ -37,6 +37,8 @@ export function webBackend(
     },
     streamLogs: (query, byName) =>
       context().limits.open(by, () => streamLogs({ ...context(), by }, query, byName)),
+    streamTerminal: (query) =>
+      context().limits.open(by, () => streamTerminal({ ...context(), by }, query)),
   };
 }
 

@@ -3,9 +3,11 @@
 import { ProcsupError, quote } from "../model/errors.ts";
 import { nearestWord, withNearest } from "../model/nearest_word.ts";
 import * as z from "zod/mini";
-import { logQuery, logQueryFrom } from "./logs/rows.ts";
+import { logQuery, logQueryFrom, terminalQuery } from "./logs/rows.ts";
+import { PROCESS_VERBS } from "./processes/rows.ts";
 import { readPayload } from "./read_input.ts";
 import { about, target } from "./shapes.ts";
+import type { Verb } from "./verb.ts";
 
 /** What a client can subscribe to. With `processes` it gets no `process_list`. */
 export const TOPICS = ["events", "logs", "processes", "system_metrics"] as const;
@@ -17,11 +19,12 @@ const id = about(
   "chosen by the client: all messages about this log carry it",
 );
 
-/** What each message is for, and its fields besides `type`. */
+/** What each message is for, the lowest role that may send it, and its fields besides `type`. */
 const FEED_MESSAGES = {
-  ping: { help: "Ask for a pong", input: z.strictObject({}) },
+  ping: { help: "Ask for a pong", role: "read", input: z.strictObject({}) },
   subscribe: {
     help: "Get events, metrics of the host, or new lines of a target",
+    role: "read",
     input: z.strictObject({
       topics,
       target: z._default(target, "all"),
@@ -29,13 +32,30 @@ const FEED_MESSAGES = {
       stderr: z.optional(z.boolean("expected true or false")),
     }),
   },
-  unsubscribe: { help: "End subscriptions", input: z.strictObject({ topics }) },
+  unsubscribe: { help: "End subscriptions", role: "read", input: z.strictObject({ topics }) },
   open_log: {
-    help: "Read or follow logs, up to 16 at once",
+    help: "Read or follow logs, up to 16 at once, terminals included",
+    role: "read",
     input: z.extend(logQueryFrom, { id }),
   },
-  close_log: { help: "Stop following logs", input: z.strictObject({ id }) },
-};
+  close_log: {
+    help: "Stop following logs, or leave a terminal",
+    role: "read",
+    input: z.strictObject({ id }),
+  },
+  attach: {
+    help:
+      "Get what an app writes to its terminal; `send` and `attach` over REST are for its keys " +
+      "and its size",
+    role: PROCESS_VERBS.attach.role,
+    input: z.extend(terminalQuery, { id }),
+  },
+  shown: {
+    help: "Confirm messages of a terminal: it pauses while 256 KiB of them are not confirmed",
+    role: "read",
+    input: z.strictObject({ id, chars: about(z.int().check(z.minimum(0)), "their length") }),
+  },
+} satisfies Readonly<Record<string, Pick<Verb, "help" | "role" | "input">>>;
 
 type Messages = typeof FEED_MESSAGES;
 
@@ -44,14 +64,18 @@ export type FeedMessage = {
   [T in keyof Messages]: { readonly type: T; readonly fields: z.output<Messages[T]["input"]> };
 }[keyof Messages];
 
-/** Reads a message of a client. Throws `bad_request`. */
-export function readFeedMessage(message: unknown): FeedMessage {
+/** Reads a message of a client, after `allow` has checked the role. Throws `bad_request`. */
+export function readFeedMessage(
+  message: unknown,
+  allow: (role: Verb["role"]) => void,
+): FeedMessage {
   const { type, ...fields } = Object(message) as Record<string, unknown>;
   if (typeof type !== "string" || !Object.hasOwn(FEED_MESSAGES, type)) {
     const known = Object.keys(FEED_MESSAGES);
     const what = withNearest(`Unknown message ${quote(type)}`, nearestWord(String(type), known));
     throw new ProcsupError("bad_request", what, { hint: `Known: ${known.join(", ")}` });
   }
-  const { input } = FEED_MESSAGES[type as keyof Messages];
+  const { role, input } = FEED_MESSAGES[type as keyof Messages];
+  allow(role);
   return { type, fields: readPayload(input as z.ZodMiniType, fields) } as FeedMessage;
 }

@@ -3,7 +3,8 @@
 import type { Principal } from "../auth/gatekeeper.ts";
 import type { ErrorJson } from "../protocol/envelope.ts";
 import type { LogStart } from "../model/log_line.ts";
-import type { LogQueryFields } from "../verbs/logs/rows.ts";
+import type { TerminalPiece } from "../protocol/process_json.ts";
+import type { LogQueryFields, TerminalQuery } from "../verbs/logs/rows.ts";
 import type { ProcessChange } from "../model/process_info.ts";
 import type { ShutdownNotice } from "../protocol/shutdown_notice.ts";
 
@@ -31,6 +32,8 @@ export interface Backend {
     query: LogQueryFields,
     byName?: boolean,
   ): Promise<ReadableStream<LogLines | LogStart>>;
+  /** The output of an app with a terminal. Throws like `streamLogs()`. */
+  streamTerminal(query: TerminalQuery): Promise<ReadableStream<TerminalPiece>>;
 }
 
 /** A batch of log lines. Clients of the same logs may share the object. */

@@ -56,7 +56,7 @@ export class Feed {
 
   /** Adds a client, and sends it the list unless it subscribes to the changes of it. */
   join(socket: FeedSocket, principal: Principal): { receive(text: string): void; left(): void } {
-    const client = new FeedClient(socket, this.#parts.backend.as(principal));
+    const client = new FeedClient(socket, this.#parts.backend.as(principal), principal);
     this.#clients.add(client);
     if (this.#clients.size === 1) this.#awaitTick();
     this.#quietly(async () => {

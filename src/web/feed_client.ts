@@ -1,9 +1,11 @@
 /** A client of the feed: its subscriptions, its logs, and the limits of its connection. */
 
+import { allowRole, type Principal } from "../auth/gatekeeper.ts";
 import { ProcsupError } from "../model/errors.ts";
 import type { LogStart } from "../model/log_line.ts";
 import type { ProcessChange } from "../model/process_info.ts";
 import type { ErrorJson } from "../protocol/envelope.ts";
+import type { TerminalPiece } from "../protocol/process_json.ts";
 import { type FeedMessage, readFeedMessage, TOPICS } from "../verbs/feed.ts";
 import { type LogQueryFields, logQueryFrom } from "../verbs/logs/rows.ts";
 import { parseJson, readPayload } from "../verbs/read_input.ts";
@@ -40,6 +42,7 @@ export class FeedClient {
   readonly #socket: FeedSocket;
   /** The daemon as it is for the client. */
   readonly backend: Backend;
+  readonly #principal: Pick<Principal, "role">;
   readonly #topics = new Set<Topic>();
   #matches: (change: ProcessChange) => boolean = () => true;
   /** Whether it knows the rows up to the last change. */
@@ -51,9 +54,10 @@ export class FeedClient {
   #messages = 0;
   #chars = 0;
 
-  constructor(socket: FeedSocket, backend: Backend) {
+  constructor(socket: FeedSocket, backend: Backend, principal: Pick<Principal, "role">) {
     this.#socket = socket;
     this.backend = backend;
+    this.#principal = principal;
   }
 
   /** Clients with the same value see the same apps. */
@@ -122,7 +126,7 @@ export class FeedClient {
     let given: unknown;
     try {
       given = parseJson(text);
-      const message = readFeedMessage(given);
+      const message = readFeedMessage(given, (role) => allowRole(this.#principal, role));
       switch (message.type) {
         case "ping":
           this.#answer({ type: "pong" });
@@ -132,11 +136,19 @@ export class FeedClient {
         case "unsubscribe":
           this.#unsubscribe(message.fields.topics);
           return [];
-        case "open_log":
-          this.#openLog(message.fields);
+        case "open_log": {
+          const { id, ...query } = message.fields;
+          this.#keep(id, () => this.#logsOf(query, { id }));
+          return [];
+        }
+        case "attach":
+          this.#attach(message.fields);
           return [];
         case "close_log":
           this.#closeLog(message.fields.id);
+          return [];
+        case "shown":
+          this.#opened.get(message.fields.id)?.shown(message.fields.chars);
           return [];
       }
     } catch (error) {
@@ -184,14 +196,19 @@ export class FeedClient {
     this.#logs = this.#logsOf(readPayload(logQueryFrom, fields), { opened });
   }
 
-  #openLog({ id, ...query }: FieldsOf<"open_log">): void {
+  #attach({ id, ...query }: FieldsOf<"attach">): void {
+    const open = () => this.backend.streamTerminal(query);
+    this.#keep(id, () => new FeedLogs(open, this, { id, isTerminal: true }));
+  }
+
+  #keep(id: number, open: () => FeedLogs): void {
     this.#closeLog(id);
     if (this.#opened.size >= MAX_OPENED) {
       const message = `${MAX_OPENED} logs are open on this connection`;
       const error = publicError(new ProcsupError("too_many_clients", message));
       return this.#answer({ type: "error", id, ...error });
     }
-    const log = this.#logsOf(query, { id });
+    const log = open();
     this.#opened.set(id, log);
     void log.ended.then(() => this.#opened.get(id) === log && this.#opened.delete(id));
   }
@@ -223,6 +240,8 @@ export interface FeedLogsOptions {
   readonly id?: number;
   /** Called when the log is open, before its lines are sent. */
   readonly opened?: () => void;
+  /** The client confirms the messages, see `shown()`. */
+  readonly isTerminal?: boolean;
 }
 
 /**
@@ -237,28 +256,42 @@ let step: Promise<void> | undefined;
 /** With more unsent bytes than this, no lines are read or sent: the log file is the buffer. */
 const ENOUGH_UNSENT = 64 * 1024;
 
+/** A terminal pauses while its client has shown all but this many characters of messages. */
+const MAX_UNSHOWN = 256 * 1024;
+
 const encoder = new TextEncoder();
 
 /** The lines of messages by batch: clients of the same log share the bytes. */
 const bodies = new WeakMap<LogLines, Uint8Array<ArrayBuffer>>();
 
+type Item = LogLines | LogStart | TerminalPiece;
+
+/** Sends what a log or a terminal contains. */
 export class FeedLogs {
   /** Resolves when no more lines are sent. */
   readonly ended: Promise<void>;
   readonly #sink: Pick<FeedSocket, "send" | "unsent">;
   readonly #id: { readonly id?: number };
-  #reader: ReadableStreamDefaultReader<LogLines | LogStart> | undefined;
+  readonly #isTerminal: boolean;
+  #unshown = 0;
+  #reader: ReadableStreamDefaultReader<Item> | undefined;
   #isOver = false;
 
   /** `open` returns the lines; its errors are sent to the client. */
   constructor(
-    open: () => Promise<ReadableStream<LogLines | LogStart>>,
+    open: () => Promise<ReadableStream<Item>>,
     sink: Pick<FeedSocket, "send" | "unsent">,
-    { id, opened }: FeedLogsOptions = {},
+    { id, opened, isTerminal = false }: FeedLogsOptions = {},
   ) {
+    this.#isTerminal = isTerminal;
     this.#sink = sink;
     this.#id = id === undefined ? {} : { id };
     this.ended = this.#run(open, opened);
+  }
+
+  /** The client of a terminal has shown this many characters of messages. */
+  shown(chars: number): void {
+    this.#unshown -= chars;
   }
 
   stop(): void {
@@ -267,7 +300,7 @@ export class FeedLogs {
   }
 
   async #run(
-    open: () => Promise<ReadableStream<LogLines | LogStart>>,
+    open: () => Promise<ReadableStream<Item>>,
     opened: () => void = () => {},
   ): Promise<void> {
     try {
@@ -278,11 +311,15 @@ export class FeedLogs {
         const { done, value } = await this.#reader.read();
         // Do not `await` between this check and `send()`: all logs of a connection wait for the
         // same room, and each would fill it.
-        while (!this.#isOver && this.#sink.unsent() > ENOUGH_UNSENT) await nextStep();
+        while (!this.#isOver && this.#isFull) await nextStep();
         if (this.#isOver) return;
         if (done) return this.#sink.send(JSON.stringify({ type: "log_end", ...this.#id }));
         if (!("ndjson" in value)) {
-          this.#sink.send(JSON.stringify({ type: "log_start", ...this.#id, ...value }));
+          const type = this.#isTerminal ? "terminal" : "log_start";
+          const text = JSON.stringify({ type, ...this.#id, ...value });
+          this.#sink.send(text);
+          if (this.#isTerminal) this.#unshown += text.length;
+          if (text.length > BIG_MESSAGE) await nextStep();
           continue;
         }
         if (value.failure) return this.#fail(value.failure);
@@ -294,6 +331,10 @@ export class FeedLogs {
       if (this.#isOver) return;
       this.#fail(publicError(error));
     }
+  }
+
+  get #isFull(): boolean {
+    return this.#sink.unsent() > ENOUGH_UNSENT || this.#unshown > MAX_UNSHOWN;
   }
 
   #fail(failure: ErrorJson): void {

@@ -100,6 +100,7 @@ export class FakeWeb implements AsyncDisposable {
       shutdownNotice: new ShutdownNotice(),
       cpuSeconds: () => new Map([["1f3a9c00", 12.5]]),
       matcher: (target) => ({ name }) => target === "all" || name === target,
+      streamTerminal: () => Promise.resolve(new ReadableStream()),
       streamLogs: (query) =>
         Promise.resolve(linesOf([
           { name: query.target[0], line: "<b>" },

@@ -3,6 +3,8 @@
 import type { Principal } from "../../src/auth/gatekeeper.ts";
 import { assert, assertEquals } from "@std/assert";
 import type { ProcessChange } from "../../src/model/process_info.ts";
+import type { TerminalPiece } from "../../src/protocol/process_json.ts";
+import type { Role } from "../../src/verbs/verb.ts";
 import { type Backend, CachedList, type LogLines } from "../../src/web/backend.ts";
 import { Feed } from "../../src/web/feed.ts";
 import { ShutdownNotice } from "../../src/protocol/shutdown_notice.ts";
@@ -32,6 +34,7 @@ class Scene {
   lines: unknown[] = [];
   /** Instead of the lines. */
   stream: ReadableStream<LogLines> | undefined;
+  terminal = () => new ReadableStream<TerminalPiece>();
   /** Why lines are unavailable. */
   problem: Error | undefined;
   readonly feed: Feed;
@@ -53,6 +56,7 @@ class Scene {
         if (target === "nope") throw notFound(target, [{ name: "api" }]);
         return ({ name }) => target === "all" || name === target;
       },
+      streamTerminal: () => Promise.resolve(this.terminal()),
       streamLogs: () =>
         this.problem === undefined
           ? Promise.resolve(this.stream ?? linesOf(this.lines))
@@ -66,7 +70,12 @@ class Scene {
    * `unsent`: bytes that the client has not read; it never reads the messages in `kept`. `ping`: whether
    * it answered the previous ping.
    */
-  join(given: number | (() => number) = 0, kept = false, ping = () => true) {
+  join(
+    given: number | (() => number) = 0,
+    kept = false,
+    ping = () => true,
+    role: Role = "admin",
+  ) {
     let unsent = 0;
     const others = typeof given === "number" ? () => given : given;
     // deno-lint-ignore no-explicit-any
@@ -81,7 +90,7 @@ class Scene {
       unsent: () => others() + unsent,
       ping,
       close: (code) => closed.push(code),
-    }, OWNER);
+    }, { ...OWNER, role });
     const say = (message: unknown) => receive(JSON.stringify(message));
     return { got, closed, say, receive, left, types: () => got.map(({ type }) => type) };
   }
@@ -245,6 +254,38 @@ Deno.test("Feed reads no more lines for a client that has not read the previous 
   for (const { left } of [slow, other]) left();
 });
 
+Deno.test("Feed pauses a terminal until its client has shown what was sent, and asks for the role", async () => {
+  const scene = new Scene();
+  scene.terminal = () => {
+    let position = 0;
+    const text = "y\n".repeat(8192);
+    const pull = (out: ReadableStreamDefaultController<TerminalPiece>) =>
+      out.enqueue({ text, position: position += text.length, pid: 7 });
+    return new ReadableStream({ pull }, { highWaterMark: 0 });
+  };
+  const [client, quick] = [scene.join(), scene.join()];
+  const sentTo = ({ got }: typeof client) => got.filter(({ type }) => type === "terminal");
+  for (const { say } of [client, quick]) say({ type: "attach", id: 3, target: "api" });
+  // One that confirms what it gets goes on.
+  quick.say({ type: "shown", id: 3, chars: 2 ** 20 });
+  await waitFor(() => sentTo(quick).length > 40);
+  const sent = sentTo(client);
+  const sizes = sent.map((message) => JSON.stringify(message).length);
+  const size = sizes.reduce((sum, one) => sum + one);
+  assertEquals([size > 256 * 1024, size - sizes[0]! <= 256 * 1024], [true, true], `${size}`);
+  assertEquals(sent.slice(0, 2).map(({ id, position }) => [id, position]), [[3, 16384], [
+    3,
+    32768,
+  ]]);
+  client.say({ type: "shown", id: 3, chars: size });
+  await waitFor(() => sentTo(client).length > sent.length);
+  const reader = scene.join(0, false, () => true, "read");
+  reader.say({ type: "attach", id: 4, target: "api" });
+  const { type, id, error } = reader.got.at(-1);
+  assertEquals([type, id, error], ["error", 4, 'Token has role "read"; this needs "operate"']);
+  for (const { left } of [client, quick, reader]) left();
+});
+
 Deno.test("Feed sends no more lists to a client that has not read the previous ones", async () => {
   const scene = new Scene();
   const [slow, other] = [scene.join(512 * 1024), scene.join()];
@@ -294,7 +335,8 @@ Deno.test("Feed answers invalid and unknown messages with an error", async () =>
     const { error, hint } = client.got.at(-1);
     const near = type === '"opn_log"' ? ': did you mean "open_log"?' : "";
     assertEquals(error, `Unknown message ${type}${near}`);
-    assertEquals(hint.text, "Known: ping, subscribe, unsubscribe, open_log, close_log");
+    const known = "ping, subscribe, unsubscribe, open_log, close_log, attach, shown";
+    assertEquals(hint.text, `Known: ${known}`);
   }
   for (
     const [mistake, error] of [

@@ -138,6 +138,7 @@ Deno.test("streams of a limited token have its apps only, also those that come l
   feed.send({ type: "subscribe", topics: ["events", "logs", "system_metrics"], target: "all" });
   feed.send({ type: "open_log", id: 1, target: ["all"] });
   feed.send({ type: "open_log", id: 2, target: [HIDDEN] });
+  feed.send({ type: "attach", id: 3, target: HIDDEN });
   await waitFor(() => feed.of("subscribed").length > 1, { what: "the subscription" });
   const streams = await Promise.all(["/events", "/logs?follow=true"].map(async (path) => {
     const { body } = await fetch(`${web.url}/api/v1${path}`, { headers: { authorization } });
@@ -155,6 +156,8 @@ Deno.test("streams of a limited token have its apps only, also those that come l
   await waitFor(() => has(streams[0]!.text(), "later", "deleted"), { what: "the events" });
   await waitFor(() => has(streams[1]!.text(), "hello", "later"), { what: "the logs" });
   await waitFor(() => has(feed.texts.join(), "later", "deleted"), { what: "the WebSocket" });
+  const refused = feed.of("error").map(({ id, code }) => `${id} ${code}`).sort();
+  assertEquals(refused, ["2 process_not_found", "3 process_not_found"]);
   const all = [
     ...feed.texts.filter((text) => !has(text, "not_found")),
     ...streams.map((it) => it.text()),

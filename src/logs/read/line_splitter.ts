@@ -156,7 +156,7 @@ function characterForEach(bytes: Uint8Array): string {
 }
 
 /** How many of the bytes are whole UTF-8 characters; all if the last ones are none at all. */
-function wholeCharacters(bytes: Uint8Array): number {
+export function wholeCharacters(bytes: Uint8Array): number {
   for (let back = 1; back <= Math.min(3, bytes.length); back++) {
     const byte = bytes[bytes.length - back]!;
     if ((byte & 0xc0) === 0x80) continue;

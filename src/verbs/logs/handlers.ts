@@ -10,16 +10,17 @@ import { logFeed, type LogQuery } from "../../logs/read/log_feed.ts";
 import { type LogFilter, parseLogFilter } from "../../logs/read/log_filter.ts";
 import { LogFollower } from "../../logs/read/log_follower.ts";
 import { startOfTail } from "../../logs/read/log_tail.ts";
+import { wholeCharacters } from "../../logs/read/line_splitter.ts";
 import { newestLines } from "../../logs/read/merged_logs.ts";
 import { Search, SEARCH_LIMITS } from "../../logs/read/search.ts";
 import { type LogSources, logSources } from "../../manager/log_sources.ts";
-import type { Supervisor } from "../../manager/supervisor.ts";
 import { ProcsupError } from "../../model/errors.ts";
 import { type LogName, type LogStart, MAX_LINES } from "../../model/log_line.ts";
 import { parseRange } from "../../model/time_spec.ts";
 import type { TerminalPiece } from "../../protocol/process_json.ts";
 import type { Handlers, VerbContext } from "../../daemon/verb_context.ts";
-import type { LogQueryFields } from "./rows.ts";
+import { narrowed } from "../../daemon/reach.ts";
+import type { LogQueryFields, TerminalQuery } from "./rows.ts";
 
 /** Maximum characters of an answer. */
 const MAX_ANSWER = 1024 * 1024;
@@ -185,12 +186,12 @@ const POLL_MS = 15;
  * Streams the output of an app until it ends for good: from a position, or from `lines` before the
  * end. Throws `process_not_found`.
  */
-export function terminalFeed(
-  supervisor: Supervisor,
-  target: string,
-  { from, lines }: { readonly from?: number | undefined; readonly lines: number },
+export function streamTerminal(
+  context: VerbContext,
+  { from, lines, ...query }: TerminalQuery,
 ): ReadableStream<TerminalPiece> {
-  const process = supervisor.process(target);
+  const { supervisor } = context;
+  const process = supervisor.process(narrowed(context, "attach", query).target);
   const path = process.logs.stdout;
   const follower = new LogFollower(path, {
     ...{ follow: true, pollMs: POLL_MS },
@@ -211,7 +212,9 @@ export function terminalFeed(
       const bytes = await follower.next();
       if (bytes !== undefined) {
         const text = decoder.decode(bytes, { stream: true });
-        return out.enqueue({ text, position: follower.position, pid: process.snapshot.pid });
+        // The next stream begins with the whole character.
+        const position = follower.position - (bytes.length - wholeCharacters(bytes));
+        return out.enqueue({ text, position, pid: process.snapshot.pid });
       }
       follower.close();
       if (left.signal.aborted) return;

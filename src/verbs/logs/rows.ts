@@ -121,6 +121,15 @@ export const logResumption = z.strictObject({
 /** A query with positions. */
 export const logQueryFrom = z.extend(logQuery, logResumption.shape);
 
+/** The stream of a terminal: the query of `GET /attach`, and the message `attach` of the WebSocket. */
+export const terminalQuery = z.strictObject({
+  target,
+  lines: about(z._default(lineCount, 0), "how many of the last lines come first"),
+  from: about(z.optional(z.int().check(z.minimum(0))), "instead: from this `position` on"),
+});
+
+export type TerminalQuery = z.output<typeof terminalQuery>;
+
 /** A query as a client sends it. */
 export type LogRequest = z.input<typeof logQueryFrom>;
 
@@ -131,6 +140,12 @@ export function readLogQuery(query: URLSearchParams, body: unknown = {}): LogQue
   const fields = readQuery({ input: logQuery }, { query: Object.keys(logQuery.shape) }, query);
   const positions = readPayload(logResumption, body);
   return readPayload(logQueryFrom, { ...fields, ...positions });
+}
+
+/** Reads the query of a terminal from that of a URL. Throws `bad_request`. */
+export function readTerminalQuery(query: URLSearchParams): TerminalQuery {
+  const names = Object.keys(terminalQuery.shape);
+  return readPayload(terminalQuery, readQuery({ input: terminalQuery }, { query: names }, query));
 }
 
 /** Query of the stream of events over REST. */

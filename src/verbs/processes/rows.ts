@@ -150,13 +150,21 @@ export const PROCESS_VERBS = {
     rest: [{ ...route("send", "Status"), body: "Send" }],
   }),
   attach: verb({
+    bare: "target",
     help:
-      "Set the size of an app's terminal to that of the attaching client; GET /attach streams it",
+      "Set the size of an app's terminal; GET /attach, or `attach` over the WebSocket, streams it",
     role: "operate",
     reach: "target",
     isOften: true,
     input: z.strictObject({ target, columns: cells.clone(), rows: cells.clone() }),
     output: z.object({ name: about(z.string(), "Name of the process") }),
+    rest: [{
+      method: "POST",
+      path: "/processes/{id}/attach",
+      help: "Set the size of an app's terminal; the WebSocket's message `attach` streams it",
+      answers: "Attached",
+      body: "TerminalSize",
+    }],
   }),
   flush: verb({
     ...onProcesses,
