@@ -265,7 +265,7 @@ class RecordFile {
     const goesOn = identity !== undefined && begun === identity && this.#bytes < FULL_BYTES;
     // Rewrite the file after a failure: it may end with half a line.
     this.#begun = undefined;
-    const line = `\n${sealed({ number, snapshot })}`;
+    const line = goesOn ? `\n${sealed({ number, snapshot })}` : "";
     if (goesOn && appendToFile(this.#path, line)) this.#bytes += line.length;
     else {
       const text = recordText(record, number);

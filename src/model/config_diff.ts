@@ -18,6 +18,8 @@ export interface FieldChange {
 
 /** The differences by key; empty if the configurations are equal. */
 export function configChanges(before: ProcessConfig, after: ProcessConfig): FieldChange[] {
+  // The usual case needs no wire form.
+  if (same(before, after)) return [];
   return keyChanges(wireKeys(before), wireKeys(after), PROCESS_KEYS);
 }
 
@@ -58,15 +60,9 @@ function keysOf(a: object, b: object): string[] {
 
 /** Whether two JSON values are equal, regardless of the order of keys. */
 function same(a: unknown, b: unknown): boolean {
-  return canonical(a) === canonical(b);
-}
-
-function canonical(value: unknown): string {
-  return JSON.stringify(
-    value,
-    (_, inner) =>
-      isMap(inner)
-        ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => a < b ? -1 : 1))
-        : inner,
-  ) ?? "";
+  if (Object.is(a, b)) return true;
+  if (Array.isArray(a) && Array.isArray(b)) {
+    return a.length === b.length && a.every((item, index) => same(item, b[index]));
+  }
+  return isMap(a) && isMap(b) && keysOf(a, b).every((key) => same(a[key], b[key]));
 }

@@ -182,8 +182,10 @@ export function objectSchema(type: ObjectType): Schema {
 }
 
 function newObjectSchema(type: ObjectType): Schema {
+  const choices = Object.keys(type.keys).map((key) => [key, ...standIns(type.keys, key)])
+    .filter((names) => names.length > 1);
   const object = tableSchema(type.keys).check((context) =>
-    refuse(context, objectProblem(type, context.value as Keyed))
+    refuse(context, objectProblem(type, choices, context.value as Keyed))
   );
   const named = Object.entries(type.keys)
     .flatMap(([key, { aliases }]) => aliases === undefined ? [] : [[key, ...aliases]]);
@@ -198,6 +200,7 @@ function newObjectSchema(type: ObjectType): Schema {
 
 function objectProblem(
   { exactlyOne, keys, needs, beside = {} }: ObjectType,
+  choices: readonly string[][],
   value: Keyed,
 ): string | undefined {
   for (const [key, others] of Object.entries(beside)) {
@@ -210,8 +213,8 @@ function objectProblem(
     if (given.length === 1) return undefined;
     return `expected exactly one of ${names.reverse().join(", ")} and ${last}`;
   }
-  for (const key of Object.keys(keys)) {
-    const problem = choiceProblem([key, ...standIns(keys, key)], value);
+  for (const names of choices) {
+    const problem = choiceProblem(names, value);
     if (problem !== undefined) return problem;
   }
   if (needs === undefined) return undefined;
@@ -232,7 +235,6 @@ function isEmpty(value: unknown): boolean {
 
 /** Exactly one of a key and those in its place must be given. */
 function choiceProblem(names: readonly string[], value: Keyed): string | undefined {
-  if (names.length === 1) return undefined;
   const given = names.filter((name) => value[name] !== undefined);
   if (given.length === 1) return undefined;
   return `expected ${given.length === 0 ? "" : "either "}${
