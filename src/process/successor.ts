@@ -113,7 +113,11 @@ export class Successor {
     const readiness = fate.isReady ? undefined : awaitReadiness(view);
     const over = new AbortController();
     const record = () => health?.record;
-    const proven = fate.ready.then(() => this.#proof(view, record, over.signal));
+    const proven = fate.ready.then(() => {
+      // Its time limit ends here: the proof has its own.
+      readiness?.stop();
+      return this.#proof(view, record, over.signal);
+    });
     const { signal } = this.#abort;
     try {
       const problem = await orAborted(Promise.race([fate.failed, proven]), signal);

@@ -228,6 +228,28 @@ Deno.test("reload() with overlap replaces the app once the new one was healthy f
   assertEquals([alive(lone), lone.state], [[false, true], "running"]);
 });
 
+Deno.test("reload() with overlap lets the time for readiness end when the new app is ready", async () => {
+  await using lone = await running({ listen_timeout: "1200ms" });
+  const command = "until [ -e good ]; do sleep 0.01; done";
+  const { healthCheck } = parseConfig({
+    ...{ name: "app", entrypoint: "x", cwd: "/" },
+    health_check: { type: "command", command, timeout: "20s" },
+  });
+  const { config } = lone.process;
+  const reload = lone.replaceWith({ ...config, waitReady: true, healthCheck: healthCheck! });
+  reload.catch(() => {});
+  await waitFor(() => lone.world.children.length === 2 && lone.world.clock.pending === 1);
+  lone.world.clock.advance(1000);
+  Deno.writeTextFileSync(`${lone.home}/good`, "");
+  await waitFor(() => {
+    // Its next check and a look at its record: the proof takes min_uptime.
+    if (lone.world.clock.pending > 1) lone.world.clock.advance(50);
+    return lone.process.snapshot.requests.length === 0;
+  }, { what: "the verdict" });
+  await reload;
+  assertEquals([alive(lone), lone.state], [[false, true], "running"]);
+});
+
 Deno.test("untilProven() resolves after min_uptime, and rejects when the run ends before that", async () => {
   await using lone = await running({ restart_policy: "never" });
   const proven = lone.process.untilProven();
