@@ -6,7 +6,7 @@ import { type Clock, systemClock } from "./clock.ts";
 import { Launcher } from "./launch/launcher.ts";
 import { cleanUpOrphans, isInGroup, terminateRun, wrapperAlive } from "./scan/process_group.ts";
 import type { HomePaths } from "./files/paths.ts";
-import { connectToRun } from "./launch/run_connection.ts";
+import { connectToRun, type KnownAcceptors } from "./launch/run_connection.ts";
 import { NoticeLog } from "./launch/notice_log.ts";
 import { ReadyFiles, RunFiles } from "./launch/run_files.ts";
 import { unusedForMs } from "./scan/listening_ports.ts";
@@ -38,6 +38,7 @@ export function systemWorld(
   const launches = new LaunchThrottle(`${paths.home}/sock.turn`);
   const memory = new MemoryGuard(clock);
   const notices = new Map<string, NoticeLog>();
+  const acceptors: KnownAcceptors = new Map();
   const world: World = {
     clock,
     random: Math.random,
@@ -72,7 +73,7 @@ export function systemWorld(
       return log;
     },
     limitMemory: (run, bytes, exceeded) => memory.limit(run, bytes, exceeded),
-    connect: connectToRun,
+    connect: (target, signal) => connectToRun(target, signal, acceptors),
     forget: (runId) => {
       notices.get(runId)?.close();
       notices.delete(runId);

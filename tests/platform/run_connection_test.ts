@@ -3,7 +3,11 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { descriptorsOf, linkOf } from "../../src/platform/scan/process_table.ts";
 import { otherEnd } from "../../src/platform/scan/listening_ports.ts";
-import { connectToRun, NotTheRun } from "../../src/platform/launch/run_connection.ts";
+import {
+  connectToRun,
+  type KnownAcceptors,
+  NotTheRun,
+} from "../../src/platform/launch/run_connection.ts";
 import { lookAt } from "../../src/platform/files/stat.ts";
 import { BY_OUR_NAMES } from "../support/link_library.ts";
 import { tempHome } from "../support/temp_home.ts";
@@ -45,10 +49,11 @@ class Server implements AsyncDisposable {
   /** Connects to the run of a process, which leads its group. */
   async connect(
     { wrapperPid = this.pid, runId = "none", isShared = false, ms = 5000 } = {},
+    known: KnownAcceptors = new Map(),
   ): Promise<Deno.TcpConn> {
     const address = { hostname: "127.0.0.1", port: (await this.#said)[0]! };
     const run = { wrapperPid, runId };
-    return await connectToRun({ run, address, isShared }, AbortSignal.timeout(ms));
+    return await connectToRun({ run, address, isShared }, AbortSignal.timeout(ms), known);
   }
 
   async pids(): Promise<readonly number[]> {
@@ -119,6 +124,22 @@ Deno.test("connectToRun() names the process that answers in place of the run", {
     NotTheRun,
   );
   assert(error.message.endsWith(`is answered by another process, pid ${server.pid}`));
+});
+
+Deno.test("connectToRun() remembers who accepts for other runs, and forgets those that are gone", {
+  ignore,
+}, async () => {
+  await using server = new Server(SERVES);
+  const known: KnownAcceptors = new Map();
+  using _ = await server.connect({}, known);
+  const [acceptors] = [...known.values()];
+  assertEquals([...acceptors!], [server.pid]);
+  const gone = 2 ** 22 + 1;
+  acceptors!.clear();
+  acceptors!.add(gone);
+  const other = () => server.connect({ wrapperPid: Deno.pid, ms: 100 }, known);
+  await assertRejects(other, NotTheRun, `another process, pid ${server.pid}`);
+  assertEquals([...acceptors!], [server.pid]);
 });
 
 Deno.test("connectToRun() knows a process that has left the tree of its run by its run id", {

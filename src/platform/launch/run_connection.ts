@@ -48,13 +48,23 @@ function atOnce(round: number): number {
 const FIRST_LOOK_MS = 1;
 const LAST_LOOK_MS = 8;
 
+/** Processes that accepted from a port, of any run, by port. */
+export type KnownAcceptors = Map<number, Set<number>>;
+
 /**
  * Resolves with a connection that a process of the run has accepted. Tries new ones until the signal
  * aborts, then throws `NotTheRun` if others accepted, else the reason of the abort. Throws the error
  * of a failed connect, and of a lack of resources.
  */
-export async function connectToRun(target: RunTarget, signal: AbortSignal): Promise<Deno.TcpConn> {
-  const owners = new Owners(target);
+export async function connectToRun(
+  target: RunTarget,
+  signal: AbortSignal,
+  known: KnownAcceptors = new Map(),
+): Promise<Deno.TcpConn> {
+  const owners = new Owners(
+    target,
+    known.getOrInsertComputed(target.address.port, () => new Set()),
+  );
   for (let round = 0;; round++) {
     const found = await tryAtOnce(atOnce(round), target, owners, signal);
     if (found !== undefined) return found;
@@ -93,24 +103,25 @@ async function tryAtOnce(
 
 /**
  * A look at the descriptors of all processes takes a while: there is none while the first tries may
- * still meet the run, and then this many times longer without than with one.
+ * still meet the run, and then this many times longer without than with one. On a busy machine, looks
+ * by each of several runs for the same neighbours would leave no time to reach anyone.
  */
 const FIRST_SCAN_MS = 50;
 const SCAN_PAUSE = 10;
 
-/** Finds out whose connections are. What one look finds serves the next ones. */
+/** Finds out whose connections are. What one look finds serves the next ones, also of other runs. */
 class Owners {
   /** Why the last connection that was accepted does not count. */
   problem: NotTheRun | undefined;
   readonly #target: RunTarget;
   /** The processes of the run, at the last look. */
   #members: readonly number[];
-  /** Others that accept from the port. */
-  readonly #strangers = new Set<number>();
+  readonly #acceptors: Set<number>;
   #nextScan = performance.now() + FIRST_SCAN_MS;
 
-  constructor(target: RunTarget) {
+  constructor(target: RunTarget, acceptors: Set<number>) {
     this.#target = target;
+    this.#acceptors = acceptors;
     this.#members = isLinux ? membersOf(target.run.wrapperPid, recentProcessTable()) : [];
   }
 
@@ -167,24 +178,27 @@ class Owners {
   #holderOf(socket: string): "run" | "hidden" | "unknown" | number | undefined {
     const has = (pid: number) => descriptorsOf(pid).some((path) => linkOf(path) === socket);
     const check = lackCheck();
-    const isRun = this.#members.some(has);
+    const known = this.#members.find(has) ?? [...this.#acceptors].find(has);
     check();
-    if (isRun) return "run";
-    const known = [...this.#strangers].find(has);
-    if (known !== undefined) return known;
+    if (known !== undefined) return this.#runOf(known);
     const begun = performance.now();
     if (begun < this.#nextScan) return undefined;
     const table = processTable();
-    const { runId, wrapperPid } = this.#target.run;
-    this.#members = membersOf(wrapperPid, table);
-    const found = this.#members.some(has) ? "run" : table.find(({ pid }) => has(pid))?.pid;
+    this.#members = membersOf(this.#target.run.wrapperPid, table);
+    const found = this.#members.find(has) ?? table.find(({ pid }) => has(pid))?.pid;
     check();
+    const living = new Set(table.map(({ pid }) => pid));
+    for (const pid of this.#acceptors) if (!living.has(pid)) this.#acceptors.delete(pid);
     this.#nextScan = performance.now() + SCAN_PAUSE * (performance.now() - begun);
-    if (found === undefined) return this.#members.some(isHidden) ? "hidden" : "unknown";
+    if (found !== undefined) return this.#runOf(found);
+    return this.#members.some(isHidden) ? "hidden" : "unknown";
+  }
+
+  /** The run, or the pid of a process that is not of it. */
+  #runOf(pid: number): "run" | number {
+    this.#acceptors.add(pid);
     // A daemon has left the tree of its run.
-    if (found === "run" || runIdOf(found) === runId) return "run";
-    this.#strangers.add(found);
-    return found;
+    return this.#members.includes(pid) || runIdOf(pid) === this.#target.run.runId ? "run" : pid;
   }
 }
 
