@@ -1,7 +1,7 @@
 // deno-lint-ignore-file no-console
 
 /**
- * Imports the real configuration files that tests/config/corpus.tsv lists (tool, repository,
+ * Imports the real configuration files that src/import/tests/corpus.tsv lists (tool, repository,
  * commit, path), and runs the results with stub programs. The files are not in this repository: the
  * argument is a folder that has each file as OWNER+NAME/PATH.
  *
@@ -9,7 +9,7 @@
  */
 
 import { dirname, join } from "@std/path";
-import { importFile } from "../src/config/import/import_file.ts";
+import { importFile } from "../src/import/import_file.ts";
 import { loadConfig } from "../src/config/load_config.ts";
 import type { ProcessConfig } from "../src/model/process_config.ts";
 import { TestDaemon } from "../tests/support/procsup.ts";
@@ -24,7 +24,7 @@ interface Row {
 const env = { PATH: Deno.env.get("PATH")!, HOME: "/nonexistent" };
 
 function rows(folder: string, only: string | undefined): Row[] {
-  const table = new URL("../tests/config/corpus.tsv", import.meta.url);
+  const table = new URL("../src/import/tests/corpus.tsv", import.meta.url);
   const lines = Deno.readTextFileSync(table).trim().split("\n").map((line) => line.split("\t"));
   return lines.map(([tool, repository, _commit, path]) => ({
     tool: tool!,

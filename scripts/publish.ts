@@ -8,14 +8,22 @@ import config from "../deno.json" with { type: "json" };
 import { runStep } from "./checks/steps.ts";
 
 const ROOT = import.meta.dirname!.replace(/\/scripts$/, "");
-const { tasks: _, ...library } = config;
+const { tasks: _, workspace: members, ...library } = config;
 
-/** The program has the same dependencies, and also the files that the library excludes. */
+const importsOf = (member: string): object =>
+  JSON.parse(Deno.readTextFileSync(`${ROOT}/${member}/deno.json`)).imports ?? {};
+
+/**
+ * The program also has the files that the library excludes. The workspace members are a part of it,
+ * and not packages of their own.
+ */
 const PROGRAM = {
   ...library,
+  imports: Object.assign({}, library.imports, ...members.map(importsOf)),
+  lock: false,
   name: "@procsup/cli",
   exports: "./main.ts",
-  publish: { include: ["main.ts", ...config.publish.include] },
+  publish: { include: ["main.ts", ...config.publish.include], exclude: ["src/**/tests"] },
 };
 
 const path = `${ROOT}/deno.cli.json`;

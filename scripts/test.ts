@@ -30,12 +30,12 @@ function present(...paths: string[]): string[] {
   return paths.filter((path) => entries.has(path));
 }
 
-/** Runs `deno test` with live output, on all of tests/ unless `args` contains a path. */
+/** Runs `deno test` with live output, on all tests unless `args` contains a path. */
 function testStep(args: readonly string[]): Step {
-  const named = args.some((arg) => /^(\.\/)?tests(\/|$)|_test\.tsx?$/.test(arg));
+  const named = args.some((arg) => /^(\.\/)?(tests|src)(\/|$)|_test\.tsx?$/.test(arg));
   return {
     name: "tests",
-    args: ["test", "-A", "--parallel", ...args, ...(named ? [] : ["tests"])],
+    args: ["test", "-A", "--parallel", ...args, ...(named ? [] : ["tests", "src"])],
     env: {
       DENO_JOBS: Deno.env.get("DENO_JOBS") ?? JOBS,
       // The programs under test write to pipes, where colours would change the text.

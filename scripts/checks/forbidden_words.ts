@@ -26,8 +26,13 @@ const RULES: readonly Rule[] = [
   {
     word: /\bDeno\s*\.\s*(?:readTextFile|readFile|open)(?:Sync)?\b/g,
     // There, these calls are in the text of a program for a child process.
-    allowedIn: /^(?!src\/(?:config|process|runtimes)\/)|^src\/config\/read_module\.ts$/,
+    allowedIn: /^(?!src\/(?:config|import|process|runtimes)\/)|^src\/config\/read_module\.ts$/,
     says: "other users may control what this room reads: use readForeignFile()",
+  },
+  {
+    word: /\bDeno\b/g,
+    allowedIn: /^(?!src\/web\/dashboard\/app\/)/,
+    says: "there is no Deno in a browser",
   },
   {
     word: /\bDeno\s*\.\s*Command\b/g,

@@ -30,9 +30,9 @@ interface Module {
   }[];
 }
 
-/** The source files of the program, main.ts and everything in src/, as paths from `root`. */
+/** The source files of the program, main.ts and everything in src/ but tests, as paths from `root`. */
 export function sourceFiles(root: string): string[] {
-  const options = { includeDirs: false, exts: [".ts", ".tsx"], skip: [/\.d\.ts$/] };
+  const options = { includeDirs: false, exts: [".ts", ".tsx"], skip: [/\.d\.ts$|\/tests\//] };
   const files = [...walkSync(`${root}/src`, options)];
   return ["main.ts", ...files.map(({ path }) => path.slice(root.length + 1))].sort();
 }

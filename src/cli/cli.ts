@@ -1,5 +1,8 @@
 /** Entry point of the command line: parses it, loads the module of its command and runs it. */
 
+import { offerTools } from "../config/tools.ts";
+import { DRIVEN, enginesOf } from "../export/mod.ts";
+import { TOOLS } from "../import/mod.ts";
 import { ProcsupError } from "../model/errors.ts";
 import { checkedHome } from "../platform/files/paths.ts";
 import { type CommandLine, formatFlags, readCommandLine } from "./args.ts";
@@ -24,6 +27,7 @@ export async function runCli(args: readonly string[]): Promise<number> {
 }
 
 async function run(args: readonly string[]): Promise<number> {
+  offerTools(TOOLS);
   // Errors in the command line itself are also printed in the requested format.
   let output = new Output(formatFlags(args));
   let name = args.find((word) => !word.startsWith("-"));
@@ -97,7 +101,7 @@ async function targetOf({ command, flags }: CommandLine): Promise<Target> {
   const lost = command.flags.find(({ kind, name }) => kind === "on" && given.includes(name))?.name;
   if (target.engine !== undefined || lost === undefined) return target;
   const value = lost === "strict" ? "" : ` ${flags.text(lost)}`;
-  const engine = lost === "ports" ? "swarm" : "kubernetes";
+  const [engine] = enginesOf(lost) ?? DRIVEN;
   throw new ProcsupError("bad_request", `Cannot use --${lost} without an engine`, {
     hint: `procsup ${command.name} --on ${engine} --${lost}${value}`,
   });

@@ -1,7 +1,8 @@
 /** Every command, as data. */
 
 import { APP_COMMANDS, LOOK_COMMANDS } from "./app_commands.ts";
-import { TOOL_NAMES } from "../config/tools.ts";
+import { EXPORTS } from "../export/mod.ts";
+import { TOOL_NAMES } from "../import/mod.ts";
 import type { Command, CommandRow } from "./command.ts";
 import {
   bool,
@@ -81,7 +82,7 @@ const CONFIG_COMMANDS: readonly CommandRow[] = [
     page: "beyond",
     summary: "Make the files for kubernetes, swarm, nomad and others",
     usage: "<engine> [file]",
-    verbs: ["kubernetes", "swarm", "compose", "nomad", "systemd", "dockerfile"],
+    verbs: EXPORTS,
     flags: [text("out", "DIR", "write files to this folder"), ...EXPORT_FLAGS, BASE, PROFILE],
     examples: [
       "procsup export kubernetes --image registry.example.com/shop:1.4",

@@ -3,6 +3,7 @@
 import { discover, discovered, isOwnName, kindOf } from "../config/file_kind.ts";
 import type { LoadedConfig } from "../config/load_config.ts";
 import { noteLines } from "../config/problem.ts";
+import { offeredTools } from "../config/tools.ts";
 import type { Host } from "../contexts/ssh.ts";
 import { ifPossible, ProcsupError, quote } from "../model/errors.ts";
 import { onlyGiven } from "../model/merge_patch.ts";
@@ -136,15 +137,16 @@ export function nameTheFile({ machine }: Host): ProcsupError {
   });
 }
 
-/** Suggests importing a compose file: its services need programs in place of images. */
-export async function hintForFolder(cwd: string): Promise<Hint | string> {
-  const { COMPOSE_FILES } = await import("../config/tools.ts");
+/** Suggests importing a file that must be converted first, such as that of docker compose. */
+export function hintForFolder(cwd: string): Hint | string {
   const names = (ifPossible(() => namesIn(cwd)) ?? []).sort();
-  const compose = COMPOSE_FILES.find((name) => names.includes(name)) ??
-    names.find((name) => kindOf(name) === "compose");
-  return compose === undefined
-    ? commandHint("init")
-    : `procsup import compose ${shellWord(compose)} --out procsup.yaml`;
+  for (const { name, kind, searched = [], convertOnly } of offeredTools()) {
+    if (convertOnly !== true) continue;
+    const file = searched.find((one) => names.includes(one)) ??
+      names.find((one) => kindOf(one) === kind);
+    if (file !== undefined) return `procsup import ${name} ${shellWord(file)} --out procsup.yaml`;
+  }
+  return commandHint("init");
 }
 
 /** The configuration file in the current directory. Prints its name if it is another tool's. */

@@ -3,6 +3,7 @@
  * one command line, read by type.
  */
 
+import { DRIVEN } from "../export/mod.ts";
 import { flagName, type Key, type KeyTable } from "../model/key_table.ts";
 import { PROCESS_KEYS } from "../model/process_keys.ts";
 import { lowered } from "../model/plain_text.ts";
@@ -214,7 +215,7 @@ export const ON = text(
   "on",
   "ENGINE",
   "engine of the apps, see procsup help engines; local: the daemon of this machine",
-  { choices: ["kubernetes", "swarm", "systemd", "local"] },
+  { choices: [...DRIVEN, "local"] },
 );
 
 export const STRICT = bool("strict", "fail when a key has no counterpart on the engine");

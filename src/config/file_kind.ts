@@ -3,7 +3,7 @@
 import { ProcsupError } from "../model/errors.ts";
 import { basename, join } from "@std/path";
 import { lookAt } from "../platform/files/stat.ts";
-import { type FileKind, TOOLS } from "./tools.ts";
+import { type Format, offeredTools } from "./tools.ts";
 
 /** procsup's file names, in the order of the search if no file is named. */
 const OWN: readonly string[] = [
@@ -12,11 +12,15 @@ const OWN: readonly string[] = [
 ];
 
 /** File names of other tools that are searched next. */
-const OTHERS: readonly string[] = TOOLS.flatMap(({ searched = [] }) => searched);
+function others(): string[] {
+  return offeredTools()
+    .flatMap(({ searched = [], convertOnly }) => convertOnly ? [] : searched);
+}
 
-const KINDS: readonly (readonly [RegExp, FileKind])[] = [
-  [/^procsup\.([cm]?js|[cm]?ts)$/i, "module"],
-  ...TOOLS.flatMap(({ files }) => files),
+const OWN_MODULE = /^procsup\.([cm]?js|[cm]?ts)$/i;
+
+/** The kinds of files that no tool knows by their names. */
+const KINDS: readonly (readonly [RegExp, Format])[] = [
   [/\.ya?ml$/i, "yaml"],
   [/\.toml$/i, "toml"],
   [/\.jsonc$/i, "jsonc"],
@@ -26,10 +30,17 @@ const KINDS: readonly (readonly [RegExp, FileKind])[] = [
 
 const NOT_OURS = /^(package(-lock)?|tsconfig|jsconfig|deno|composer|bunfig|Cargo|pyproject)\.\w+$/;
 
-/** How to read a file of this name; undefined if it is not a configuration. */
-export function kindOf(path: string): FileKind | undefined {
+/** The kind of a file of this name; undefined if it is not a configuration. */
+export function kindOf(path: string): string | undefined {
   const name = basename(path);
-  return KINDS.find(([pattern]) => pattern.test(name) || pattern.test(path))?.[1];
+  if (OWN_MODULE.test(name)) return "module";
+  return [...offeredTools().flatMap(({ files }) => files), ...KINDS]
+    .find(([pattern]) => pattern.test(name) || pattern.test(path))?.[1];
+}
+
+/** The format of files of a kind. */
+export function formatOf(kind: string): Format {
+  return offeredTools().find((tool) => tool.kind === kind)?.format ?? kind as Format;
 }
 
 /** Whether `start` reads a file of this name as a configuration, rather than running it. */
@@ -44,8 +55,19 @@ export function isOwnName(path: string): boolean {
 
 /** The configuration file in a folder: procsup's own, otherwise another tool's; or undefined. */
 export function discover(folder: string): string | undefined {
-  return [...OWN, ...OTHERS].map((name) => join(folder, name))
-    .find((path) => lookAt(path)?.isFile);
+  return firstIn(folder, [...OWN, ...others()]);
+}
+
+/** The file of a tool in a folder that must be converted first; or undefined. */
+export function discoverConvertible(folder: string): string | undefined {
+  return firstIn(
+    folder,
+    offeredTools().flatMap(({ searched = [], convertOnly }) => convertOnly ? searched : []),
+  );
+}
+
+function firstIn(folder: string, names: readonly string[]): string | undefined {
+  return names.map((name) => join(folder, name)).find((path) => lookAt(path)?.isFile);
 }
 
 /** Like `discover()`, but throws `bad_request` if the folder has no configuration file. */
@@ -54,7 +76,7 @@ export function discovered(folder: string): string {
   if (found !== undefined) return found;
   throw new ProcsupError("bad_request", `No procsup.yaml in "${folder}"`, {
     hint: {
-      text: `Name a file, add one of ${["procsup.yaml", ...OTHERS].join(", ")}, or create one`,
+      text: `Name a file, add one of ${["procsup.yaml", ...others()].join(", ")}, or create one`,
       command: { verb: "init" },
     },
   });

@@ -6,13 +6,13 @@ import { basename } from "@std/path";
 import type { Document, ErrorCode, Node } from "./yaml_package.ts";
 import { readForeignFile } from "../platform/files/foreign_file.ts";
 import { type ConfigDocument, type Path, placeAt, placeIn, Places } from "./document.ts";
-import { kindOf } from "./file_kind.ts";
+import { formatOf, kindOf } from "./file_kind.ts";
 import { ConfigProblem } from "./problem.ts";
 import { readJson } from "./read_json.ts";
 import { lowered } from "../model/plain_text.ts";
 import { runModule } from "./read_module.ts";
 import { shellWord } from "../model/shell_line.ts";
-import { type FileKind, TOOL_NAMES } from "./tools.ts";
+import { type Format, offeredTools } from "./tools.ts";
 
 const MAX_BYTES = 4 * 1024 * 1024;
 /** More values than any file needs: reading them keeps a daemon from answering for a third of a second. */
@@ -21,7 +21,7 @@ const MAX_DEPTH = 64;
 
 interface ReadOptions {
   /** By default that of the file's name. */
-  readonly kind?: FileKind | undefined;
+  readonly kind?: string | undefined;
   /** Replaces the content of the file. */
   readonly content?: string | undefined;
 }
@@ -34,12 +34,13 @@ export async function readDocument(
   file: string,
   env: Readonly<Record<string, string>>,
   { kind = kindOf(file), content }: ReadOptions = {},
-): Promise<ConfigDocument & { readonly kind: FileKind }> {
+): Promise<ConfigDocument & { readonly kind: string }> {
   if (kind === undefined) {
     if (content === undefined) readText(file);
     throw new ConfigProblem(file, "not the name of a configuration file", {
       advice: "expected .yaml, .yml, .toml, .json, .jsonc or .config.ts; of another tool: " +
-        `procsup import ${TOOL_NAMES.join("|")} ${shellWord(basename(file))}`,
+        `procsup import ${offeredTools().map(({ name }) => name).join("|")} ` +
+        shellWord(basename(file)),
     });
   }
   if (content !== undefined && kind === "module") {
@@ -48,7 +49,7 @@ export async function readDocument(
     });
   }
   try {
-    const document = await parse(kind, file, content ?? readText(file), env);
+    const document = await parse(formatOf(kind), file, content ?? readText(file), env);
     return { ...checkedDocument(document), kind };
   } catch (error) {
     // The parser has exhausted the stack.
@@ -70,29 +71,22 @@ export function readText(file: string): string {
 }
 
 async function parse(
-  kind: FileKind,
+  format: Format,
   file: string,
   text: string,
   env: Readonly<Record<string, string>>,
 ): Promise<ConfigDocument> {
-  switch (kind) {
+  switch (format) {
     case "yaml":
-    case "process-compose":
-    case "compose":
-    case "mprocs":
       return await readYaml(file, text);
     case "toml":
       return await readToml(file, text);
     case "json":
     case "jsonc":
-      return await readAnyJson(kind, file, text, env);
+      return await readAnyJson(format, file, text, env);
     case "module":
       return await moduleDocument(file, env);
-    case "procfile":
-    case "supervisord":
-    case "circus":
-    case "systemd":
-    case "crontab":
+    case "text":
       return { file, text, value: text, places: new Places() };
   }
 }
@@ -104,17 +98,16 @@ async function moduleDocument(
   return { file, text: "", ...await runModule(file, env), places: new Places() };
 }
 
-/** Some JSON files of PM2 are JavaScript expressions. */
 async function readAnyJson(
-  kind: FileKind,
+  format: "json" | "jsonc",
   file: string,
   text: string,
   env: Readonly<Record<string, string>>,
 ): Promise<ConfigDocument> {
   try {
-    return readJson(file, text, kind === "jsonc");
+    return readJson(file, text, format === "jsonc");
   } catch (error) {
-    if (!/^(ecosystem|pm2|process(es)?)\b.*\.json5?$/.test(basename(file))) throw error;
+    if (!offeredTools().some(({ expressions }) => expressions?.test(basename(file)))) throw error;
     return await moduleDocument(file, env).catch(() => {
       throw error;
     });

@@ -8,11 +8,9 @@ import { shellWord } from "../model/shell_line.ts";
 import { basename, dirname, resolve } from "@std/path";
 import { type ConfigDocument, type Origins, type Place, placeIn, Places } from "./document.ts";
 import { isOwnName } from "./file_kind.ts";
-import type { Importer } from "./import/imported.ts";
-import { READERS } from "./import/readers.ts";
 import { ConfigProblem, INLINE_FILE, type Note } from "./problem.ts";
 import { checkedDocument, readDocument } from "./read_document.ts";
-import { type Tool, TOOLS } from "./tools.ts";
+import { type Importer, offeredTools, type Tool } from "./tools.ts";
 
 /** Content in place of that of a file. */
 export interface FileContent {
@@ -138,8 +136,8 @@ export async function foreignFormat(
   document: ConfigDocument & { readonly kind: string },
 ): Promise<ForeignFormat | undefined> {
   if (isOwnName(document.file)) return undefined;
-  for (const tool of TOOLS) {
-    const importer = await READERS[tool.name]();
+  for (const tool of offeredTools()) {
+    const importer = await tool.importer();
     if (importer.matches(document)) return { tool, importer };
   }
   return undefined;

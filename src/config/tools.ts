@@ -1,113 +1,74 @@
-/** The other tools whose files procsup reads, and the names of the files. */
+/**
+ * The other tools whose files procsup reads. This room knows none of them: the program offers them,
+ * and without that only procsup's own files are read.
+ */
 
-/** How a file is read. */
-export type FileKind =
-  | "yaml"
-  | "toml"
-  | "json"
-  | "jsonc"
-  | "module"
-  | "procfile"
-  | "supervisord"
-  | "process-compose"
-  | "compose"
-  | "mprocs"
-  | "circus"
-  | "systemd"
-  | "crontab";
+import type { ConfigDocument, Origins } from "./document.ts";
+import type { Note } from "./problem.ts";
 
-export type ToolName =
-  | "pm2"
-  | "process-compose"
-  | "circus"
-  | "supervisord"
-  | "procfile"
-  | "mprocs"
-  | "pup"
-  | "compose"
-  | "systemd"
-  | "crontab";
+/** How the text of a file becomes a value. */
+export type Format = "yaml" | "toml" | "json" | "jsonc" | "module" | "text";
 
 export interface Tool {
-  readonly name: ToolName;
-  /** Names of its files, and how they are read. A name with a slash is matched as a path. */
-  readonly files: readonly (readonly [name: RegExp, kind: FileKind])[];
-  /** How a file is read whose name tells nothing. */
-  readonly kind: FileKind;
+  readonly name: string;
+  /** Names of its files, and their kinds. A name with a slash is matched as a path. */
+  readonly files: readonly (readonly [name: RegExp, kind: string])[];
+  /** The kind of a file whose name tells nothing: a format, or a kind of this tool alone. */
+  readonly kind: string;
+  /** The format of that kind. */
+  readonly format: Format;
   /** The names that are searched in a folder, in this order. */
   readonly searched?: readonly string[];
   /** Set if too much is lost to run its files directly: they must be converted and reviewed first. */
   readonly convertOnly?: true;
+  /** Names of JSON files that may be JavaScript expressions. */
+  readonly expressions?: RegExp;
+  /** Loads its importer. */
+  readonly importer: () => Promise<Importer>;
 }
 
-/** In the order of the search. `import/readers.ts` has the reader of each. */
-export const TOOLS: readonly Tool[] = [
-  {
-    name: "pm2",
-    files: [
-      [/^(ecosystem|pm2|process(es)?)\b.*\.json5?$|^dump\.pm2(\.bak)?$/i, "json"],
-      [/^ecosystem.*\.[cm]?[jt]s$|^pm2.*\.config\.[cm]?[jt]s$/i, "module"],
-    ],
-    kind: "json",
-    searched: ["ecosystem.config.js", "ecosystem.config.cjs", "ecosystem.config.mjs"],
-  },
-  {
-    name: "process-compose",
-    files: [[/^process-compose.*\.ya?ml$/i, "process-compose"]],
-    kind: "process-compose",
-    searched: ["process-compose.yaml", "process-compose.yml"],
-  },
-  {
-    name: "circus",
-    files: [[/^circus.*\.ini$/i, "circus"]],
-    kind: "circus",
-    searched: ["circus.ini"],
-  },
-  {
-    name: "supervisord",
-    files: [[/\.(conf|ini)$/i, "supervisord"]],
-    kind: "supervisord",
-    searched: ["supervisord.conf"],
-  },
-  {
-    name: "procfile",
-    files: [[/^Procfile(\..+)?$|\.procfile$/i, "procfile"]],
-    kind: "procfile",
-    searched: ["Procfile"],
-  },
-  {
-    name: "mprocs",
-    files: [[/^mprocs.*\.ya?ml$/i, "mprocs"]],
-    kind: "mprocs",
-    searched: ["mprocs.yaml", "mprocs.yml"],
-  },
-  {
-    name: "pup",
-    files: [[/^pup\.jsonc?$/i, "jsonc"]],
-    kind: "jsonc",
-    searched: ["pup.json", "pup.jsonc"],
-  },
-  {
-    name: "compose",
-    files: [[/^(docker-)?compose([-.].*)?\.ya?ml$/i, "compose"]],
-    kind: "compose",
-    convertOnly: true,
-  },
-  {
-    name: "systemd",
-    files: [[/\.(service|timer)$/, "systemd"]],
-    kind: "systemd",
-  },
-  {
-    name: "crontab",
-    files: [[/^crontab([.-].+)?$|\.cron(tab)?$|\/cron\.d\/[^/.]+$/i, "crontab"]],
-    kind: "crontab",
-  },
-];
+/** The importer of another tool. */
+export interface Importer {
+  /** Whether a document belongs to this tool. */
+  matches(document: ConfigDocument & { readonly kind: string }): boolean;
+  /** Throws `ConfigProblem` if the document is invalid. */
+  convert(document: ConfigDocument, context: ImportContext): Imported | Promise<Imported>;
+}
 
-/** The default files of docker compose, in its order. */
-export const COMPOSE_FILES: readonly string[] = [
-  ...["compose.yaml", "compose.yml", "docker-compose.yml", "docker-compose.yaml"],
-];
+/** Input of a conversion besides the file. */
+export interface ImportContext {
+  readonly env: Readonly<Record<string, string>>;
+  /** Whether `procsup run` starts the processes. */
+  readonly inForeground?: boolean | undefined;
+  /** Whether the result is written to a file, where a secret does not belong. */
+  readonly isWritten?: boolean;
+  /** Whether to run containers with `docker run`. */
+  readonly withDocker?: boolean;
+}
 
-export const TOOL_NAMES: readonly string[] = TOOLS.map(({ name }) => name);
+/** The result of converting another tool's file. */
+export interface Imported {
+  readonly processes: Readonly<Record<string, Keys>>;
+  readonly profiles?: Readonly<Record<string, { processes: Record<string, Keys> }>>;
+  /** Settings of `procsup run`: processes whose end or failure stops everything. */
+  readonly run?: Keys;
+  /** Variables of the environment that the result depends on. */
+  readonly uses?: readonly string[];
+  readonly notes: readonly Note[];
+  readonly origins: Origins;
+}
+
+/** Keys of a process, as in a procsup file. */
+export type Keys = Record<string, unknown>;
+
+let offered: readonly Tool[] = [];
+
+/** Called by the program at its start. */
+export function offerTools(tools: readonly Tool[]): void {
+  offered = tools;
+}
+
+/** In the order of the search. */
+export function offeredTools(): readonly Tool[] {
+  return offered;
+}

@@ -23,13 +23,23 @@ export interface ContextAnswer<Copy> {
   readonly error?: unknown;
 }
 
+/** What all engines tell of a copy of an app. */
+export type EngineCopy = Pick<ProcessJson, "name" | "ready"> & {
+  /** The engine's word. */
+  readonly state: string;
+  readonly reason: string;
+};
+
+/** Lists the copies of the apps of an engine. */
+export type CopiesOn<Copy> = (engine: Engine, signal: AbortSignal) => Promise<readonly Copy[]>;
+
 /**
  * Asks the daemon of a home and all contexts, a few at a time. ssh asks for no password. Throws
  * `invalid_config` if the contexts file cannot be read.
  */
 export async function askContexts<Copy>(
   home: () => string,
-  copiesOn: (engine: Engine, signal: AbortSignal) => Promise<readonly Copy[]>,
+  copiesOn: CopiesOn<Copy>,
 ): Promise<ContextAnswer<Copy>[]> {
   const all = [[THIS_MACHINE, undefined] as const, ...Object.entries(readContexts().contexts)];
   return await fewAtATime(MAX_AT_ONCE, all, async ([context, destination]) => {

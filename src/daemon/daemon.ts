@@ -32,6 +32,7 @@ import { dropOwnMark } from "../platform/launch/run_mark.ts";
 interface DaemonOptions {
   /** Absolute path of its home. */
   readonly home: string;
+  readonly copiesOn: VerbContext["copiesOn"];
   /** Called when it answers on its socket. */
   readonly onReady?: () => void;
 }
@@ -87,7 +88,8 @@ export async function runDaemon(options: DaemonOptions): Promise<number> {
   const checks = new KeptChecks(supervisor, paths.checks);
   const alerts = new Alerts({ supervisor, history, path: paths.alerts, home: paths.home });
   supervisor.directory.watch(({ name }, before) => before && history.renamed(before, name));
-  const given = { supervisor, paths, webhooks, alerts, journal, history, endDaemon, log };
+  const parts = { supervisor, paths, webhooks, alerts, journal, history };
+  const given = { ...parts, copiesOn: options.copiesOn, endDaemon, log };
   const context = daemonContext(given, warn);
   web = context.web;
   // A daemon has no terminal: SIGHUP reloads its files.

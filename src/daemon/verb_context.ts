@@ -3,6 +3,7 @@
 import { isJob, type Outcome } from "../manager/bulk.ts";
 import { takenPortHint } from "../manager/last_words.ts";
 import type { Supervisor } from "../manager/supervisor.ts";
+import type { CopiesOn, EngineCopy } from "../contexts/all_contexts.ts";
 import type { HomePaths } from "../platform/files/paths.ts";
 import type { HookOrigin } from "../process/process_requests.ts";
 import { statusFor } from "../protocol/envelope.ts";
@@ -40,6 +41,8 @@ export interface VerbContext {
   readonly by?: Principal | undefined;
   /** The hook that sent the request; undefined if none did. */
   readonly askedIn?: HookOrigin | undefined;
+  /** Asks an engine of the contexts file. */
+  readonly copiesOn: CopiesOn<EngineCopy>;
   /** Ends the daemon once the answer has been sent. */
   readonly endDaemon: () => void;
 }

@@ -5,7 +5,7 @@ import { Files } from "../config/files.ts";
 import { tempHome } from "../support/temp_home.ts";
 import { FakeDaemon, runCommandLine } from "./fake_daemon.ts";
 
-const FILES = fromFileUrl(import.meta.resolve("../fixtures/import/"));
+const FILES = fromFileUrl(import.meta.resolve("../../src/import/tests/fixtures/"));
 
 Deno.test("procsup restart, reload, stop and delete reject a file that is not a target", async () => {
   await using daemon = new FakeDaemon({});
@@ -75,7 +75,7 @@ Deno.test("procsup import recognizes the tool by the file's name", async () => {
   for (const tool of ["systemd", "pm2"]) {
     const { code, stderr } = await runCommandLine(["import", tool, FILES]);
     assertEquals(
-      [code, stderr.includes("import: cannot be read: it is a folder")],
+      [code, stderr.includes("fixtures: cannot be read: it is a folder")],
       [2, true],
       tool,
     );

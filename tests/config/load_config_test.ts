@@ -273,8 +273,6 @@ Deno.test("loadConfig() reads files with a byte order mark", async () => {
     "procsup.yaml": "processes:\n  a: { entrypoint: sleep }\n",
     "procsup.toml": '[processes.a]\nentrypoint = "sleep"\n',
     "procsup.json": '{"processes":{"a":{"entrypoint":"sleep"}}}',
-    "supervisord.conf": "[program:a]\ncommand=sleep 1\n",
-    Procfile: "a: sleep 1\n",
   };
   for (const [file, text] of Object.entries(configs)) {
     assertEquals([...(await loadedFrom(file, `\uFEFF${text}`)).keys()], ["a"], file);

@@ -9,7 +9,7 @@ import { tempHome } from "../support/temp_home.ts";
 import { waitFor } from "../support/wait_for.ts";
 
 const MANY = 200;
-const FIXTURES = fromFileUrl(import.meta.resolve("../fixtures/import/"));
+const FIXTURES = fromFileUrl(import.meta.resolve("../../src/import/tests/fixtures/"));
 
 /** A file with many processes, each with a distinct argument. */
 function many(change: (index: number) => string = () => ""): string {

@@ -101,10 +101,10 @@ async function namedFiles(
 }
 
 /** Without a daemon, the folder lacks a file, unless only its last ones were asked for. */
-async function refuseNoFile({ flags }: CommandContext, error: unknown): Promise<never> {
+function refuseNoFile({ flags }: CommandContext, error: unknown): never {
   if (flags.on("last") || !hasCode(error, "daemon_unreachable")) throw error;
   throw new ProcsupError("bad_request", `No procsup.yaml in "${here()}"`, {
-    hint: await hintForFolder(here()),
+    hint: hintForFolder(here()),
   });
 }
 
@@ -200,7 +200,7 @@ async function planWithoutDaemon(
   loaded: LoadedConfig | undefined,
   error: unknown,
 ): Promise<ConfigReloadResult> {
-  if (loaded === undefined) return await refuseNoFile(context, error);
+  if (loaded === undefined) return refuseNoFile(context, error);
   if (!hasCode(error, "daemon_unreachable")) throw error;
   const { processes, settings } = await selected(context, loaded);
   await refuseProblems(context, { files: loaded.files, processes, settings });

@@ -1,5 +1,6 @@
 /** `procsup daemon`: the daemon itself, in the foreground or in the background. */
 
+import { openBackend } from "../../export/mod.ts";
 import type { CommandContext } from "../command.ts";
 
 /** Runs the daemon until it ends; with `--detach`, starts it in the background. */
@@ -9,6 +10,8 @@ export async function daemon(context: CommandContext): Promise<number> {
     const { runDaemon } = await import("../../daemon/daemon.ts");
     return await runDaemon({
       home,
+      copiesOn: async (engine, signal) =>
+        await (await openBackend({ ...engine, signal }, "/")).list(),
       onReady: () => output.note(`daemon is running (home ${home})`),
     });
   }

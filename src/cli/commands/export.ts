@@ -1,6 +1,13 @@
 /** `procsup export`: converts the configuration file into files for an engine. */
 
-import type { Exported, ExportedFile, ExportRequest } from "../../export/export_stack.ts";
+import {
+  enginesOf,
+  type Exported,
+  type ExportedFile,
+  type ExportRequest,
+  EXPORTS,
+  loadExport,
+} from "../../export/mod.ts";
 import { ProcsupError } from "../../model/errors.ts";
 import { replaceFile } from "../../platform/files/atomic_file.ts";
 import { fromHere } from "../../platform/files/paths.ts";
@@ -14,11 +21,10 @@ import { meantHint } from "../unknown_word.ts";
 /** Prints the files, or writes them to a folder. */
 export async function exportFile(context: CommandContext): Promise<void> {
   const [to, file] = context.positionals as [string, string | undefined];
-  const known = context.command.verbs as readonly ExportRequest["to"][];
-  const found = known.find((name) => name === to);
+  const found = EXPORTS.find((name) => name === to);
   if (found === undefined) {
     throw new ProcsupError("bad_request", `Cannot export to "${to}"`, {
-      hint: meantHint("procsup export ", to, known),
+      hint: meantHint("procsup export ", to, EXPORTS),
     });
   }
   const { stack, files } = await exported(context, found, file);
@@ -29,26 +35,12 @@ export async function exportFile(context: CommandContext): Promise<void> {
   print(context, files);
 }
 
-/** Flags that only these engines support. */
-const ENGINES_OF: Readonly<Record<string, readonly string[]>> = {
-  context: ["kubernetes", "swarm"],
-  "cluster-namespace": ["kubernetes"],
-  image: ["kubernetes", "swarm", "compose", "nomad"],
-  ports: ["swarm"],
-  base: ["dockerfile"],
-};
-
-/** False if an engine has no use for a flag of exports. */
-export function suits(flag: string, engine: string): boolean {
-  return ENGINES_OF[flag]?.includes(engine) !== false;
-}
-
 /** Throws `bad_request` for a flag that an engine has no use for. */
 export function refuseUseless(flags: Flags, engine: string): void {
-  const useless = flags.names().find((name) => !suits(name, engine));
+  const useless = flags.names().find((name) => enginesOf(name)?.includes(engine) === false);
   if (useless === undefined) return;
   throw new ProcsupError("bad_request", `Cannot use --${useless} for ${engine}`, {
-    hint: `It is for ${ENGINES_OF[useless]!.join(", ")}`,
+    hint: `It is for ${enginesOf(useless)!.join(", ")}`,
   });
 }
 
@@ -60,7 +52,7 @@ export async function exported(
 ): Promise<Exported> {
   const { flags, engine } = context;
   refuseUseless(flags, to);
-  const { exportStack, lossText } = await import("../../export/export_stack.ts");
+  const { exportStack, lossText } = await loadExport();
   const words = file === undefined ? [] : [file];
   const { files, loaded, payload } = await readSource(context, words, { elsewhere: true });
   const result = exportStack({

@@ -1,5 +1,6 @@
 /** `procsup image`: builds an image with the folder of a configuration file and procsup. */
 
+import { loadClient } from "../../export/mod.ts";
 import { ProcsupError } from "../../model/errors.ts";
 import { lookAt } from "../../platform/files/stat.ts";
 import { ownWords } from "../../platform/own_program.ts";
@@ -26,7 +27,7 @@ export async function image(context: CommandContext): Promise<number> {
   const work = Deno.makeTempDirSync({ prefix: "procsup-image-" });
   try {
     const { stack, files } = await exported(context, "dockerfile", context.positionals[0]);
-    const { Client } = await import("../../export/client.ts");
+    const { Client } = await loadClient();
     const builder = flags.text("builder") ?? "docker";
     const client = new Client(builder);
     const build = async (...words: string[]) => {

@@ -1,8 +1,7 @@
 /** `procsup import`: converts another tool's file into a procsup.yaml. */
 
-import type { Findings } from "../../config/import/import_file.ts";
 import { type Note, noteLines } from "../../config/problem.ts";
-import { TOOL_NAMES } from "../../config/tools.ts";
+import { type Findings, loadImport, TOOL_NAMES } from "../../import/mod.ts";
 import { ProcsupError } from "../../model/errors.ts";
 import { dirname } from "@std/path";
 import { replaceFile } from "../../platform/files/atomic_file.ts";
@@ -14,7 +13,7 @@ import { meantHint } from "../unknown_word.ts";
 
 /** Prints or writes the converted file, and lists the settings that were lost. */
 export async function importFile(context: CommandContext): Promise<void> {
-  const { importFile } = await import("../../config/import/import_file.ts");
+  const { importFile } = await loadImport();
   const [first, second] = context.positionals as [string, string | undefined];
   const [tool, word] = second === undefined ? [undefined, first] : [first, second];
   if (tool === undefined ? TOOL_NAMES.includes(first) : !TOOL_NAMES.includes(tool)) {
@@ -57,7 +56,7 @@ function writeNotes(
 
 /** Writes a commented procsup.yaml for the apps found in the folder. */
 export async function init(context: CommandContext): Promise<void> {
-  const { initialConfig } = await import("../../config/import/import_file.ts");
+  const { initialConfig } = await loadImport();
   const folder = here();
   const { from, yaml, notes, missing } = await initialConfig(folder, {
     env: Deno.env.toObject(),

@@ -1,6 +1,13 @@
 /** Runs commands on an engine: `--on ENGINE`, or a context that names one. */
 
-import type { Backend, Copy, DrivenEngine, Rollout } from "../../export/backends/mod.ts";
+import {
+  type Backend,
+  type Copy,
+  enginesOf,
+  type ExportRequest,
+  openBackend,
+  type Rollout,
+} from "../../export/mod.ts";
 import { ERROR_TABLE, ProcsupError } from "../../model/errors.ts";
 import { plainText } from "../../model/plain_text.ts";
 import { dirname } from "@std/path";
@@ -12,7 +19,7 @@ import type { CommandContext } from "../command.ts";
 import type { Engine } from "../../contexts/contexts.ts";
 import { PLACE_FLAGS } from "../flags.ts";
 import { printData, refusePids, writeMessage } from "../output.ts";
-import { exported, suits } from "./export.ts";
+import { exported } from "./export.ts";
 
 export type { Copy };
 
@@ -47,7 +54,6 @@ export async function onEngine(context: CommandContext): Promise<number | void> 
   refusePids(output, `on ${engine.on}`);
   const file = ["up", "down"].includes(command.name) ? onlyFile(context, engine) : undefined;
   const folder = file === undefined ? here() : dirname(file);
-  const { openBackend } = await import("../../export/backends/mod.ts");
   const onProgress = (text: string) => output.note(text);
   const backend = await openBackend({ ...engine, onProgress }, folder);
   return await VERBS[command.name]!(context, backend);
@@ -62,7 +68,7 @@ function refuseOthers({ flags, command }: CommandContext, { on }: Engine): void 
     });
   }
   const known = [...PLACE_FLAGS.map(({ name }) => name), ...FLAGS[command.name] ?? []]
-    .filter((name) => suits(name, on));
+    .filter((name) => enginesOf(name)?.includes(on) !== false);
   const own = new Set(command.flags.map(({ name }) => name));
   const other = flags.names()
     .find((name) => own.has(name) && name !== "on" && !known.includes(name));
@@ -96,7 +102,7 @@ function onlyFile(
 }
 
 async function up(context: CommandContext, backend: Backend): Promise<number> {
-  const engine = context.engine!.on as DrivenEngine;
+  const engine = context.engine!.on as ExportRequest["to"];
   const result = await exported(context, engine, context.positionals[0]);
   const { file, apps } = result.stack;
   if (apps.length === 0) {
@@ -112,7 +118,6 @@ export async function listEngine(
   engine: Engine & { readonly signal: AbortSignal },
   names: readonly string[],
 ): Promise<Copy[]> {
-  const { openBackend } = await import("../../export/backends/mod.ts");
   return named(await (await openBackend(engine, here())).list(), names);
 }
 

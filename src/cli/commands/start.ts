@@ -26,7 +26,7 @@ export async function start(context: CommandContext): Promise<number | void> {
   const place = await placeOf(context);
   const files = await configFiles(context, place);
   if (files !== undefined) return await (await import("./config.ts")).up(context, files);
-  await refuseNothing(context, place);
+  refuseNothing(context, place);
   refuseFileFlags(context);
   const { positionals, rest, host, flags } = context;
   const payloads = startPayloads({ positionals, rest, ...place });
@@ -80,14 +80,14 @@ async function configFiles(
   );
 }
 
-async function refuseNothing(
+function refuseNothing(
   { positionals, rest, host }: CommandContext,
   { cwd }: Place,
-): Promise<void> {
+): void {
   if (positionals.length > 0 || (rest !== undefined && rest.length > 0)) return;
   if (host !== undefined) throw nameTheFile(host);
   throw new ProcsupError("bad_request", "Nothing to start: no word, and no procsup.yaml here", {
-    hint: await hintForFolder(cwd),
+    hint: hintForFolder(cwd),
   });
 }
 

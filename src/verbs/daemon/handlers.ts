@@ -1,7 +1,5 @@
 /** The verbs on the daemon itself: saved state, its token, shutdown, host, ports and contexts. */
 
-import type { Engine } from "../../contexts/contexts.ts";
-import type { Copy } from "../../export/backends/mod.ts";
 import { ifPossible, messageOf, ProcsupError } from "../../model/errors.ts";
 import { diskOf, HostMeter } from "../../platform/host.ts";
 import { listeningPorts } from "../../platform/scan/listening_ports.ts";
@@ -73,7 +71,7 @@ export const DAEMON_HANDLERS: Handlers<keyof typeof DAEMON_VERBS> = {
     };
   },
   /** Clients that ask at the same time get one answer. */
-  contexts: ({ paths }) => asked ??= readAllContexts(paths.home).finally(() => asked = undefined),
+  contexts: (context) => asked ??= readAllContexts(context).finally(() => asked = undefined),
   ports({ supervisor }) {
     const now = performance.now();
     if (last === undefined || now - last.at > MAX_AGE_MS) {
@@ -103,12 +101,18 @@ function readPorts(supervisor: VerbContext["supervisor"]): PortsJson[] {
 let asked: Promise<ContextJson[]> | undefined;
 
 /** This machine and all contexts. Throws `invalid_config` when their file cannot be read. */
-async function readAllContexts(home: string): Promise<ContextJson[]> {
+async function readAllContexts({ paths, copiesOn }: VerbContext): Promise<ContextJson[]> {
   const [{ askContexts }, { destinationText }] = await Promise.all([
     import("../../contexts/all_contexts.ts"),
     import("../../contexts/contexts.ts"),
   ]);
-  const answers = await askContexts(() => home, copiesOn);
+  const answers = await askContexts(() => paths.home, async (engine, signal) => {
+    if (engine.stack !== undefined) return await copiesOn(engine, signal);
+    throw new ProcsupError(
+      "bad_request",
+      "The context names no stack, and the daemon has no folder",
+    );
+  });
   return answers.map(({ context, destination, processes, copies, error }) => ({
     context,
     destination: destination === undefined ? "" : destinationText(destination),
@@ -120,15 +124,4 @@ async function readAllContexts(home: string): Promise<ContextJson[]> {
       ...copies.map(({ name, state, ready, reason }) => ({ name, state, ready, reason })),
     ],
   }));
-}
-
-async function copiesOn(engine: Engine, signal: AbortSignal): Promise<Copy[]> {
-  if (engine.stack === undefined) {
-    throw new ProcsupError(
-      "bad_request",
-      "The context names no stack, and the daemon has no folder",
-    );
-  }
-  const { openBackend } = await import("../../export/backends/mod.ts");
-  return await (await openBackend({ ...engine, signal }, "/")).list();
 }
