@@ -2,7 +2,8 @@
  * Keeps a record file per app and per process. A new daemon recovers from them if the old one was
  * killed.
  *
- * The first line has identity and snapshot, or the app; each further line has a newer snapshot.
+ * The first line has identity and snapshot, or the app with its configurations; each further line
+ * has a newer snapshot, or the app without them.
  * Appending a line costs a hundredth of replacing the file, and each start writes several. Each line
  * is sealed separately, so that damage affects only one line. Not synced to the disk: a loss of power
  * ends the processes too.
@@ -12,6 +13,8 @@ import type { App } from "../model/app.ts";
 import { parseConfig } from "../model/config_schema.ts";
 import { hasCode, ProcsupError } from "../model/errors.ts";
 import { wireKeys } from "../model/key_spelling.ts";
+import { isMap } from "../model/merge_patch.ts";
+import type { ProcessConfig } from "../model/process_config.ts";
 import { exitOf } from "../model/process_info.ts";
 import { NEW, type Snapshot } from "../model/process_state.ts";
 import {
@@ -21,6 +24,7 @@ import {
   replaceFile,
 } from "../platform/files/atomic_file.ts";
 import {
+  checksum,
   copyOf,
   readState,
   removeState,
@@ -248,10 +252,16 @@ export function isProcess(record: AnyRecord): record is ProcessRecord {
   return "identity" in record;
 }
 
+/**
+ * What the first line has and further lines refer to: the identity of a process, the configurations
+ * of an app with their keys.
+ */
+type Head = Identity | ReadonlyMap<ProcessConfig, string>;
+
 class RecordFile {
   readonly #path: string;
-  /** Identity in the first line; undefined if the file must be rewritten. */
-  #begun: Identity | undefined;
+  /** Of the first line; undefined if the file must be rewritten. */
+  #head: Head | undefined;
   #bytes = 0;
 
   constructor(path: string) {
@@ -260,20 +270,31 @@ class RecordFile {
 
   /** Appends a line, or rewrites the file. Throws errors of the file system. */
   write(record: AnyRecord, number: number): void {
-    const { identity, snapshot } = isProcess(record) ? record : {};
-    const begun = this.#begun;
-    const goesOn = identity !== undefined && begun === identity && this.#bytes < FULL_BYTES;
+    let head = this.#bytes < FULL_BYTES ? this.#head : undefined;
     // Rewrite the file after a failure: it may end with half a line.
-    this.#begun = undefined;
-    const line = goesOn ? `\n${sealed({ number, snapshot })}` : "";
-    if (goesOn && appendToFile(this.#path, line)) this.#bytes += line.length;
+    this.#head = undefined;
+    const changed = head && changedPart(record, head);
+    const line = changed && `\n${sealed({ number, ...changed })}`;
+    if (line !== undefined && appendToFile(this.#path, line)) this.#bytes += line.length;
     else {
+      head = isProcess(record) ? record.identity : keysByConfig(record);
       const text = recordText(record, number);
       replaceFile(this.#path, text);
       this.#bytes = text.length;
     }
-    this.#begun = identity;
+    this.#head = head;
   }
+}
+
+/** The part of a record that changes; undefined if the first line lacks what it refers to. */
+function changedPart(record: AnyRecord, head: Head): object | undefined {
+  if (isProcess(record)) {
+    return record.identity === head ? { snapshot: record.snapshot } : undefined;
+  }
+  const keys = head as ReadonlyMap<ProcessConfig, string>;
+  return record.specs.every(({ config }) => keys.has(config))
+    ? { app: appWire(record, keys) }
+    : undefined;
 }
 
 /** A record as a sealed line, with an app's environment: only the user can read the file. */
@@ -287,33 +308,42 @@ export function recordWire(record: AnyRecord): object {
     const { identity, snapshot } = record;
     return { version: 1, identity, snapshot };
   }
-  const specs = record.specs.map(({ generation, config }) => ({
+  const keys = keysByConfig(record);
+  const configs = Object.fromEntries([...keys].map(([config, key]) => [key, wireKeys(config)]));
+  return { version: 1, configs, app: appWire(record, keys) };
+}
+
+/** Generations may share a configuration. */
+function appWire(app: App, keys: ReadonlyMap<ProcessConfig, string>): object {
+  const specs = app.specs.map(({ generation, config }) => ({
     generation,
-    config: wireKeys(config),
+    config: keys.get(config),
   }));
-  return { version: 1, app: { ...record, specs } };
+  return { ...app, specs };
+}
+
+/** Keys by content: a line never gets a configuration that it does not mean. */
+function keysByConfig({ specs }: App): Map<ProcessConfig, string> {
+  return new Map(specs.map(({ config }) => [config, checksum(JSON.stringify(wireKeys(config)))]));
 }
 
 /** The opposite of `recordWire()`. Throws if the value is not a record. */
 export function parseRecord(value: unknown): AnyRecord {
-  const { version, identity, snapshot, app } = value as {
-    version: unknown;
-    identity: Identity;
-    snapshot: Snapshot;
-    app?: App;
-  };
+  const { version, identity, snapshot, configs, app } = value as Line;
   refuseNewer("a record", version);
   if (version !== 1) throw new Error(`unknown version ${JSON.stringify(version)}`);
   if (app !== undefined) {
-    const specs = app.specs.map(({ generation, config }) => ({
-      generation,
-      config: parseConfig(config),
-    }));
+    const parsed = new Map<string, ProcessConfig>();
+    const specs = app.specs.map(({ generation, config: key }) => {
+      const config = parsed.get(key) ?? parseConfig(configs?.[key]);
+      parsed.set(key, config);
+      return { generation, config };
+    });
     return { ...app, specs };
   }
   return {
-    identity: { ...identity, createdAt: new Date(identity.createdAt) },
-    snapshot: reviveSnapshot(snapshot),
+    identity: { ...identity!, createdAt: new Date(identity!.createdAt) },
+    snapshot: reviveSnapshot(snapshot!),
   };
 }
 
@@ -336,39 +366,50 @@ interface RecordLines {
   readonly damage: readonly unknown[];
 }
 
-/** The newest first line and the newest snapshot of all texts. Throws `other_version`. */
+/**
+ * The newest state in all texts, with what their first lines have. A state whose configurations are
+ * lost is skipped. Throws `other_version`.
+ */
 export function parseRecordLines(texts: readonly string[]): RecordLines {
   const damage: unknown[] = [];
-  let whole: Numbered<AnyRecord> | undefined;
-  let newest: Numbered<Snapshot | undefined> | undefined;
-  for (const line of texts.flatMap((text) => text.split("\n"))) {
+  const attempt = <T>(act: () => T): T | undefined => {
     try {
-      const value = unsealed(line) as { number: number; snapshot?: Snapshot; version?: unknown };
-      const { number, snapshot } = value;
-      if (value.version !== undefined && !(whole && whole.number >= number)) {
-        whole = { number, value: parseRecord(value) };
-      }
-      if (!(newest && newest.number > number)) {
-        newest = { number, value: snapshot && reviveSnapshot(snapshot) };
-      }
+      return act();
     } catch (error) {
       if (hasCode(error, "other_version")) throw error;
       damage.push(error);
+      return undefined;
     }
-  }
-  const snapshot = newest?.value;
-  return {
-    record: whole && isProcess(whole.value) && snapshot !== undefined
-      ? { ...whole.value, snapshot }
-      : whole?.value,
-    number: newest?.number ?? 0,
-    damage,
   };
+  const lines = texts.flatMap((text) => text.split("\n"))
+    .flatMap((line) => attempt(() => readLine(line)) ?? [])
+    .sort((one, other) => other.number - one.number);
+  const heads = lines.filter(({ version }) => version !== undefined);
+  const configs = Object.assign({}, ...heads.map(({ configs }) => configs));
+  let record: AnyRecord | undefined;
+  for (const line of lines) {
+    record ??= attempt(() => parseRecord({ ...heads[0], ...line, configs }));
+  }
+  return { record, number: lines[0]?.number ?? 0, damage };
 }
 
-interface Numbered<T> {
+function readLine(line: string): Line {
+  const value = unsealed(line);
+  if (!isMap(value)) throw new Error("not a record");
+  return value as unknown as Line;
+}
+
+/** A line of a record file. Only a first one has a version. */
+interface Line {
   readonly number: number;
-  readonly value: T;
+  readonly version?: unknown;
+  readonly identity?: Identity;
+  readonly snapshot?: Snapshot;
+  /** In wire form, by key. */
+  readonly configs?: Readonly<Record<string, unknown>>;
+  readonly app?: Omit<App, "specs"> & {
+    readonly specs: readonly { readonly generation: number; readonly config: string }[];
+  };
 }
 
 function reviveSnapshot(snapshot: Snapshot): Snapshot {

@@ -199,7 +199,8 @@ Deno.test("daemon sets unreadable records aside and starts without them", async 
     "unsealed": JSON.stringify(unsealed(text)),
     "wrong": sealed({
       ...{ number: 1, version: 1 },
-      app: { name: "wrong", specs: [{ generation: 1, config: { name: 1 } }] },
+      configs: { wrong: { name: 1 } },
+      app: { name: "wrong", specs: [{ generation: 1, config: "wrong" }] },
     }),
   };
   for (const [name, content] of Object.entries(broken)) {

@@ -1,7 +1,7 @@
 /** Records that a new daemon finds. */
 
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
-import { newApp, withCount } from "../../src/model/app.ts";
+import { begun, ended, newApp, wantedConfig, withCount } from "../../src/model/app.ts";
 import { parseConfig } from "../../src/model/config_schema.ts";
 import { NEW, type Snapshot } from "../../src/model/process_state.ts";
 import { Records } from "../../src/manager/records.ts";
@@ -194,4 +194,40 @@ Deno.test("Records of an app survive damage, and are joint with those of process
     }
     records.remove(two);
     assertEquals(reread().readAll().apps, []);
+  }));
+
+Deno.test("Records.write() appends what changes of an app, until it has another configuration", () =>
+  withRecords((records, path, reread) => {
+    const file = `${path.replace(/[^/]*$/, "")}api.app.json`;
+    const lines = () => Deno.readTextFileSync(file).split("\n");
+    records.write(app);
+    const how = { by: "user", batch: 1, waitReady: true, rollback: false };
+    const reloading = begun(app, { ...how, changes: [], reload: ["a"], at: 1 });
+    records.write(reloading);
+    records.writeCopy(reloading);
+    assertEquals(lines().length, 2);
+    const [found] = reread().readAll().apps;
+    assertEquals(found, reloading);
+    // Generations that share a configuration go on sharing it.
+    assertEquals(found!.specs[0]!.config === found!.specs[1]!.config, true);
+    const config = { ...wantedConfig(app), args: ["--new"] };
+    const changed = begun(app, { ...how, config, changes: [], reload: [], at: 2 });
+    records.write(changed);
+    assertEquals(lines().length, 1);
+    assertEquals(reread().readAll().apps, [changed]);
+  }));
+
+Deno.test("Records.readAll() gives an app no configuration of the copy that it does not mean", () =>
+  withRecords((records, path, reread) => {
+    const file = `${path.replace(/[^/]*$/, "")}api.app.json`;
+    records.write(app);
+    records.writeCopy(app);
+    const config = { ...wantedConfig(app), args: ["--new"] };
+    const how = { by: "user", batch: 1, waitReady: true, rollback: false, changes: [], reload: [] };
+    const changed = begun(app, { ...how, config, at: 2 });
+    records.write(changed);
+    records.write(ended(changed, "done", 3));
+    // The configuration was only in the line that is lost.
+    flip(file, 0);
+    assertEquals(reread().readAll().apps, [app]);
   }));
