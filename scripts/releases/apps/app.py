@@ -90,5 +90,7 @@ while not ending.is_set():
             file.write(f"{port}\n")
     served.append(threading.Thread(target=serve, args=(connection,), daemon=True))
     served[-1].start()
+# An open listener would go on taking clients into its queue, which is lost at the end.
+listener.close()
 for thread in served:
     thread.join()
