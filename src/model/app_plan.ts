@@ -218,7 +218,8 @@ function becomesJob(app: App, { reload }: Release, one: Instance): boolean {
 
 /** Whether an instance needs a new run to be what is wanted, or its run is not proven yet. */
 function needsTurn(app: App, release: Release, one: Instance): boolean {
-  if (generationAt(one) === release.generation) return false;
+  // One that was added meanwhile has the wanted generation, and must come up, too.
+  if (generationAt(one) === release.generation) return release.waitReady && one.isUp;
   if (release.reload.includes(one.id)) return true;
   if (wantedConfig(app).cron === undefined && app.held?.includes(one.id)) return true;
   if (!getsRun(app, one, wantedConfig(app))) return false;

@@ -17,6 +17,7 @@ import {
   changedConfig,
   type ChangeOptions,
   reloadAll,
+  scale,
 } from "../../src/manager/app_requests.ts";
 import { lstatIfAny } from "../../src/platform/files/stat.ts";
 import { TestManager } from "../support/test_manager.ts";
@@ -169,6 +170,20 @@ Deno.test("a change rolls back a release that is restarted while its output is r
   fake.world.clock.advance(10);
   const { rolledBack } = await settle(fake, rolling);
   assertEquals([rolledBack, versions(fake), app!.config.args], [true, ["old"], []]);
+});
+
+Deno.test("a change fails when an instance that is added meanwhile does not come up", async () => {
+  await using fake = await running(2);
+  failWith(fake, "api:2", "2");
+  const changing = changeTo(fake, release(fake), { rollbackOnFailure: true });
+  const scaled = scale(fake.registry, "api", 3);
+  const { outcomes, rolledBack } = await settle(fake, changing);
+  assertEquals([rolledBack, outcomes.findLast(({ error }) => error)?.process.name], [
+    true,
+    "api:2",
+  ]);
+  await settle(fake, scaled);
+  assertEquals(versions(fake), ["old", "old", "old"]);
 });
 
 Deno.test("a change changes nothing after the failed batch when it rolls back", async () => {

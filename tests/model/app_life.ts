@@ -35,6 +35,8 @@ export interface Sim {
   isLeaving: boolean;
   /** Generations of its runs that are being ended. */
   draining: readonly number[];
+  /** The release under way when it was added: until it came up, that is not done. */
+  unproven?: number | undefined;
 }
 
 const { cron } = parseConfig({ name: "app", entrypoint: "/bin/true", cwd: "/", cron: "@yearly" });
@@ -93,6 +95,7 @@ export class Life {
     this.instances.push({
       ...{ id, index, isSingle, generation, isLeaving: false, draining: [] },
       ...{ isUp: !isJob, state: isJob ? "stopped" as const : "starting" as const },
+      unproven: isJob ? undefined : this.app.release?.generation,
     });
   }
 
@@ -220,6 +223,7 @@ export class Life {
   settleRun(one: Sim): void {
     if (one.state !== "starting") return;
     const config = this.specOf(one);
+    one.unproven = isGood(config) ? undefined : one.unproven;
     if (isGood(config)) one.state = "serving";
     else if (config.args[0] === "exit") this.#ended(one);
     else this.#failed(one);
@@ -280,6 +284,7 @@ export class Life {
     this.#drain(one);
     one.isUp = false;
     one.state = "stopped";
+    one.unproven = undefined;
     one.rest = undefined;
     one.isStoppedByUser = true;
     one.isHeld = false;

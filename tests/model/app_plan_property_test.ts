@@ -101,6 +101,10 @@ function isSame(one: ProcessConfig, other: ProcessConfig): boolean {
 
 /** No run of what a rollback undoes is left when it is over, not even one that is being ended. */
 function checkReleased(life: Life, { generation, undoes, result }: Release): void {
+  for (const { id, unproven, isLeaving } of life.instances) {
+    const isDue = result === "done" && unproven === generation && !isLeaving;
+    assert(!isDue, `instance ${id} was added meanwhile, and has not come up`);
+  }
   if (undoes === undefined || result === "superseded") return;
   const { app } = life;
   const [failed, back] = [specOf(app, undoes), specOf(app, generation)];
