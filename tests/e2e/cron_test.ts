@@ -8,6 +8,8 @@ import { readFileIfAny } from "../../src/platform/files/atomic_file.ts";
 import { isAlive, TestDaemon } from "../support/procsup.ts";
 import { waitFor } from "../support/wait_for.ts";
 
+const daemon = TestDaemon.ofFile();
+
 const EVERY_SECOND = "* * * * * *";
 /** A schedule that is never due during a test. */
 const RARELY = "0 0 29 2 *";
@@ -25,7 +27,6 @@ function lines(path: string): number {
 }
 
 Deno.test("a job is run only by its schedule, and its history shows the results", async () => {
-  await using daemon = await TestDaemon.start();
   const { state, pid } = await daemon.startScript("job", "echo ran; exit 3", {
     cron: EVERY_SECOND,
   });
@@ -48,7 +49,6 @@ Deno.test("a job is run only by its schedule, and its history shows the results"
 });
 
 Deno.test("a job's history and enabled state survive a killed daemon", async () => {
-  await using daemon = await TestDaemon.start();
   await daemon.startScript("job", "exit 0", { cron: RARELY });
   await daemon.client.call("cron_run", { name: "job" });
   await waitFor(async () => (await statuses(daemon, "job")).length === 1);
@@ -65,7 +65,6 @@ Deno.test("a job's history and enabled state survive a killed daemon", async () 
 });
 
 Deno.test("a run continues and is recorded although the daemon is killed meanwhile", async () => {
-  await using daemon = await TestDaemon.start();
   const gate = `${daemon.home}/gate`;
   const script = `while [ ! -e ${gate} ]; do sleep 0.05; done; exit 5`;
   for (const name of ["adopted", "ended"]) {
@@ -95,7 +94,6 @@ Deno.test("a run continues and is recorded although the daemon is killed meanwhi
 });
 
 Deno.test("a restart by the clock whose daemon is killed in its pre_restart hook takes place", async () => {
-  await using daemon = await TestDaemon.start();
   const hook = "echo hook >>hooks; while [ ! -e go ]; do sleep 0.02; done; echo end >>hooks";
   const { pid } = await daemon.startScript("app", "exec sleep 1000", {
     ...{ cwd: daemon.home, cron_restart: RARELY, hooks: { pre_restart: hook } },
@@ -120,7 +118,6 @@ Deno.test("a restart by the clock whose daemon is killed in its pre_restart hook
 });
 
 Deno.test("a job that was due while the daemon was replaced runs once", async () => {
-  await using daemon = await TestDaemon.start();
   await daemon.startScript("app", "date +%s >>runs", {
     ...{ cwd: daemon.home, cron: "*/20 * * * * *" },
   });
@@ -140,7 +137,6 @@ Deno.test("a job that was due while the daemon was replaced runs once", async ()
 });
 
 Deno.test("a job that is due during a run is skipped, replaced or queued, as configured", async () => {
-  await using daemon = await TestDaemon.start();
   const job = (overlap: string) => ({ cron: { schedule: EVERY_SECOND, overlap } });
   await daemon.startScript("skips", "sleep 1000", job("skip"));
   await daemon.startScript("replaces", "sleep 1000", job("kill"));
@@ -157,7 +153,6 @@ Deno.test("a job that is due during a run is skipped, replaced or queued, as con
 
 for (const overlap of ["queue", "kill"]) {
   Deno.test(`stop and delete of a job are final, whatever is queued: ${overlap}`, async () => {
-    await using daemon = await TestDaemon.start();
     const slow = "trap 'sleep 0.2; exit 0' TERM; while :; do sleep 0.02; done";
     const cron = { schedule: EVERY_SECOND, overlap };
     const again = async () => {
@@ -179,7 +174,6 @@ for (const overlap of ["queue", "kill"]) {
 }
 
 Deno.test("a run that times out is terminated with everything it started", async () => {
-  await using daemon = await TestDaemon.start();
   await daemon.startScript("slow", "sleep 1000 & sleep 1000", {
     cron: { schedule: RARELY, timeout: "300ms" },
   });
@@ -190,7 +184,6 @@ Deno.test("a run that times out is terminated with everything it started", async
 });
 
 Deno.test("cron_restart restarts a running app with its hooks, and leaves a stopped one alone", async () => {
-  await using daemon = await TestDaemon.start();
   const hooked = `${daemon.home}/hooked`;
   const { pid } = await daemon.startScript("app", "exec sleep 1000", {
     cron_restart: EVERY_SECOND,
@@ -214,7 +207,6 @@ Deno.test("cron_restart restarts a running app with its hooks, and leaves a stop
 });
 
 Deno.test("a job runs when it is named, but not when everything is started", async () => {
-  await using daemon = await TestDaemon.start();
   await daemon.startScript("job", "exit 0", { cron: RARELY });
   await daemon.client.call("restart", "all");
   await daemon.client.call("start", { target: "all" }).catch(() => {});
@@ -224,7 +216,6 @@ Deno.test("a job runs when it is named, but not when everything is started", asy
 });
 
 Deno.test("resurrect registers a job and does not run it", async () => {
-  await using daemon = await TestDaemon.start();
   await daemon.startScript("job", "exit 0", { cron: RARELY });
   await daemon.client.call("start", { target: "job" });
   await daemon.client.call("save");
@@ -236,7 +227,6 @@ Deno.test("resurrect registers a job and does not run it", async () => {
 });
 
 Deno.test("an invalid schedule is rejected by name, and nothing is registered", async () => {
-  await using daemon = await TestDaemon.start();
   const refused: readonly [object, string][] = [
     [{ cron: "0 0 31 2 *" }, 'Invalid "cron.schedule" "0 0 31 2 *": this date never comes'],
     [{ cron_restart: "* * *" }, 'Invalid "cron_restart.schedule" "* * *": expected 5 or 6 fields'],
@@ -254,7 +244,6 @@ Deno.test("an invalid schedule is rejected by name, and nothing is registered", 
 });
 
 Deno.test("a cron verb names a process without a schedule, and a missing one", async () => {
-  await using daemon = await TestDaemon.start();
   await daemon.startScript("app", "exec sleep 1000");
   for (const verb of ["cron_run", "cron_start", "cron_stop"] as const) {
     const error = await assertRejects(() => daemon.client.call(verb, "app"), ProcsupError);
@@ -266,7 +255,6 @@ Deno.test("a cron verb names a process without a schedule, and a missing one", a
 });
 
 Deno.test("procsup cron lists, runs, enables, disables and predicts runs", async () => {
-  await using daemon = await TestDaemon.start();
   const script = `${daemon.home}/job.sh`;
   Deno.writeTextFileSync(script, "#!/bin/sh\nexit 0\n", { mode: 0o755 });
   const schedule = ["--cron", "0 4 * * *", "--timezone", "UTC"];
@@ -286,7 +274,6 @@ Deno.test("procsup cron lists, runs, enables, disables and predicts runs", async
 });
 
 Deno.test("procsup cron reports unknown processes", async () => {
-  await using daemon = await TestDaemon.start();
   const cases: readonly [string[], number, RegExp][] = [
     [
       ["cron", "strat", "x"],

@@ -11,6 +11,8 @@ import { tempHome } from "../support/temp_home.ts";
 import { TestManager } from "../support/test_manager.ts";
 import { waitFor } from "../support/wait_for.ts";
 
+const daemon = TestDaemon.ofFile();
+
 const HOOKS = [
   "pre_start",
   "post_start",
@@ -280,7 +282,6 @@ Deno.test("a shutdown waits for each hook up to its timeout, and leaves none beh
 });
 
 Deno.test("a new daemon terminates a running pre_start, but not what an earlier hook left behind", async () => {
-  await using daemon = await TestDaemon.start();
   const { home } = daemon;
   const pids = (file: string) =>
     (readFileIfAny(`${home}/${file}`) ?? "").split("\n").filter(Boolean).map(Number);
@@ -313,7 +314,6 @@ Deno.test("a new daemon terminates a running pre_start, but not what an earlier 
 Deno.test("a hook that prints goes on after its daemon was killed, and leaves nothing running", {
   ignore: Deno.build.os !== "linux",
 }, async () => {
-  await using daemon = await TestDaemon.start();
   const file = `${daemon.home}/hooked`;
   const hooked = () => readFileIfAny(file) ?? "";
   const print = "head -c 200000 /dev/zero && echo one && echo two >&2";
@@ -329,7 +329,6 @@ Deno.test("a hook that prints goes on after its daemon was killed, and leaves no
 });
 
 Deno.test("a daemon killed in the pre_restart hook of an automatic restart runs it again, before the stop", async () => {
-  await using daemon = await TestDaemon.start();
   const { home } = daemon;
   const lines = () => (readFileIfAny(`${home}/order`) ?? "").split("\n").filter(Boolean);
   const hold = `while [ ! -e ${home}/go ]; do sleep 0.02; done`;
@@ -351,7 +350,6 @@ Deno.test("a daemon killed in the pre_restart hook of an automatic restart runs 
 });
 
 Deno.test("a stop continues after a killed daemon: one pre_stop, one signal", async () => {
-  await using daemon = await TestDaemon.start();
   const file = `${daemon.home}/order`;
   const lines = () => (readFileIfAny(file) ?? "").split("\n").filter(Boolean);
   const forgetful =
@@ -376,7 +374,6 @@ Deno.test("a stop continues after a killed daemon: one pre_stop, one signal", as
 });
 
 Deno.test("restart and reload fire their hooks through the socket and the command line", async () => {
-  await using daemon = await TestDaemon.start();
   const order = `${daemon.home}/order`;
   const write = `echo "$PROCSUP_EVENT" >>${order}`;
   const names = ["pre_restart", "post_restart", "pre_reload", "post_reload"];
@@ -395,7 +392,6 @@ Deno.test("restart and reload fire their hooks through the socket and the comman
 });
 
 Deno.test("a hook that runs procsup on its own app does not deadlock", async () => {
-  await using daemon = await TestDaemon.start();
   const program = `PROCSUP_HOME=${daemon.home} ${programLine()}`;
   const once = (name: string, verb: string) =>
     `mkdir ${daemon.home}/${name} 2>/dev/null || exit 0; ${program} ${verb} app --no-wait`;
@@ -415,7 +411,6 @@ Deno.test("a hook that runs procsup on its own app does not deadlock", async () 
 });
 
 Deno.test("pre_start and pre_reload cannot restart their own app, which would never end", async () => {
-  await using daemon = await TestDaemon.start();
   const said = (verb: string) =>
     `PROCSUP_HOME=${daemon.home} ${programLine()} ${verb} app --no-wait ` +
     `>>${daemon.home}/said 2>&1; echo "$?" >>${daemon.home}/said`;

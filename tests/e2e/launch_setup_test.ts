@@ -10,6 +10,8 @@ import { denoDir, isAlive, programLine, TestDaemon } from "../support/procsup.ts
 import { tempHome } from "../support/temp_home.ts";
 import { waitFor } from "../support/wait_for.ts";
 
+const daemon = TestDaemon.ofFile();
+
 const isRoot = Deno.build.os === "linux" && Deno.uid() === 0;
 const rootOnly = { ignore: !isRoot };
 
@@ -43,7 +45,6 @@ async function refusal(daemon: TestDaemon, config: Record<string, unknown>): Pro
 }
 
 Deno.test("umask, nice and limits apply to the app", async () => {
-  await using daemon = await TestDaemon.start();
   const lines = await output(
     daemon,
     "umask; nice; cat /proc/self/limits",
@@ -69,7 +70,6 @@ function ownNice(): string {
 }
 
 Deno.test("an app without these settings has the defaults", async () => {
-  await using daemon = await TestDaemon.start();
   const script = "umask; nice; ulimit -f; env | grep -c LISTEN_; ls /proc/self/fd";
   const [umask, nice, fileSize, listen] = await output(daemon, script, { umask: undefined });
   assertEquals([nice, fileSize, listen], [ownNice(), "unlimited", "0"]);
@@ -94,14 +94,12 @@ Deno.test("apps have the umask 022 and the soft limit of open files of the shell
 });
 
 Deno.test("variables with names that no shell accepts reach the app", async () => {
-  await using daemon = await TestDaemon.start();
   const env = { "discovery.type": "single node", "A-B": "${x}", SHELLOPTS: "errexit", PS1: "$ " };
   const lines = await output(daemon, "tr '\\0' '\\n' </proc/$$/environ", { env });
   for (const [name, value] of Object.entries(env)) assert(lines.includes(`${name}=${value}`), name);
 });
 
 Deno.test("uid and gid apply to the app, with the user's groups and home", rootOnly, async () => {
-  await using daemon = await TestDaemon.start();
   const script = "id -u; id -g; id -G; echo $HOME $USER $LOGNAME; echo $PROCSUP_NAME; pwd";
   assertEquals(await output(daemon, script, { uid: "nobody", gid: "daemon" }), [
     "65534",
@@ -179,7 +177,6 @@ async function startHiding(daemon: TestDaemon, name: string, early = false): Pro
 Deno.test("stop terminates a process that left its session and cleared its environment", {
   ignore: !hasGroups(),
 }, async () => {
-  await using daemon = await TestDaemon.start();
   const own = await startHiding(daemon, "own");
   await daemon.client.call("stop", { target: "own" });
   assert(!isAlive(own));
@@ -198,7 +195,6 @@ Deno.test("stop terminates a process that left its session and cleared its envir
 Deno.test("the exit of an app terminates the processes it hid, and removes its control group", {
   ignore: !hasGroups(),
 }, async () => {
-  await using daemon = await TestDaemon.start();
   const hidden = await startHiding(daemon, "app");
   const group = Deno.readTextFileSync(`/proc/${hidden}/cgroup`).match(/^0::(.*)$/m)![1]!;
   assertStringIncludes(group, "/procsup/");
@@ -230,7 +226,6 @@ time.sleep(1000)
 Deno.test("stop tells which process that it cannot find still listens on a port of the app", {
   ignore: Deno.build.os !== "linux" || !isInstalled("python3"),
 }, async () => {
-  await using daemon = await TestDaemon.start();
   const [port, file, script] = [freePort(), `${daemon.home}/pid`, `${daemon.home}/app.py`];
   Deno.writeTextFileSync(script, ESCAPING);
   const base = hasGroups() ? `/sys/fs/cgroup${isV1() ? "/unified" : ""}` : "";
@@ -271,7 +266,6 @@ Deno.test(
   "limits of the control group are enforced",
   { ignore: limitProblem !== undefined },
   async () => {
-    await using daemon = await TestDaemon.start();
     await daemon.client.call("start", LIMITED);
     const { pid } = await daemon.status("app");
     const group = Deno.readTextFileSync(`/proc/${pid}/cgroup`).match(/^0::(.*)$/m)![1]!;
@@ -282,7 +276,6 @@ Deno.test(
 Deno.test("limits that no control group can enforce are rejected plainly", {
   ignore: limitProblem === undefined,
 }, async () => {
-  await using daemon = await TestDaemon.start();
   const start = () => daemon.client.call("start", LIMITED);
   const error = await assertRejects(start, Error);
   const needs = "needs a writable cgroup v2 with the memory controller";
@@ -298,7 +291,6 @@ async function groups(user: string, gid: string): Promise<string> {
 }
 
 Deno.test("an app of another user is adopted", rootOnly, async () => {
-  await using daemon = await TestDaemon.start();
   const { pid } = await daemon.startScript("app", "exec sleep 1000", { uid: "nobody" });
   await daemon.kill();
   await daemon.run();
@@ -308,7 +300,6 @@ Deno.test("an app of another user is adopted", rootOnly, async () => {
 });
 
 Deno.test("start rejects invalid users, groups and limits", rootOnly, async () => {
-  await using daemon = await TestDaemon.start();
   const most = Deno.readTextFileSync("/proc/sys/fs/nr_open").trim();
   for (
     const [config, message] of [

@@ -14,6 +14,8 @@ import { wholeLog } from "../support/whole_log.ts";
 import { seeded } from "../support/seeded.ts";
 import { waitFor } from "../support/wait_for.ts";
 
+const daemon = TestDaemon.ofFile();
+
 const LOG = { max_size: "64KB", max_files: 1000, compress: false };
 
 function logOf(daemon: TestDaemon, name: string): string {
@@ -29,7 +31,6 @@ function counting(blocks: number, pause: string): string {
 Deno.test("daemon loses and duplicates no line when it is killed repeatedly during rotations", {
   ignore: !CAN_COLLAPSE,
 }, async () => {
-  await using daemon = await TestDaemon.start();
   const names = ["one", "two", "three"];
   for (const name of names) await daemon.startScript(name, counting(100, "0.03"), { log: LOG });
   const random = seeded();
@@ -52,7 +53,6 @@ Deno.test("daemon loses and duplicates no line when it is killed repeatedly duri
 });
 
 Deno.test("daemon rotates, compresses and prunes, and logs still finds the last lines", async () => {
-  await using daemon = await TestDaemon.start();
   const log = { max_size: "64KB", max_files: 3 };
   await daemon.startScript("app", counting(40, "0.02"), { log });
   const path = logOf(daemon, "app");
@@ -75,7 +75,6 @@ Deno.test("daemon rotates, compresses and prunes, and logs still finds the last 
 Deno.test("daemon rotates the log of an app that never becomes ready", {
   ignore: !CAN_COLLAPSE,
 }, async () => {
-  await using daemon = await TestDaemon.start();
   const starting = daemon.startScript("app", "seq 100000; exec sleep 1000", {
     ...{ log: LOG, wait_ready: true, ready_log: "never" },
   }).catch(() => {});
@@ -86,7 +85,6 @@ Deno.test("daemon rotates the log of an app that never becomes ready", {
 });
 
 Deno.test("logs merges both streams by time, filtered by time and text", async () => {
-  await using daemon = await TestDaemon.start();
   await daemon.startScript(
     "app",
     "echo out 1; sleep 1.5; echo err 2 >&2; sleep 1.5; echo out 3; sleep 1000",
@@ -129,7 +127,6 @@ Deno.test("logs merges both streams by time, filtered by time and text", async (
 Deno.test("logs -f -n 0 shows only new lines, each once, through rotation, flush and restart", {
   ignore: !CAN_COLLAPSE,
 }, async () => {
-  await using daemon = await TestDaemon.start();
   const gate = `${daemon.home}/gate`;
   const script = `read n <${gate}; seq $n; exec sleep 1000`;
   await new Deno.Command("mkfifo", { args: [gate] }).output();
@@ -167,7 +164,6 @@ Deno.test("logs -f -n 0 shows only new lines, each once, through rotation, flush
 });
 
 Deno.test("logs shows no lines of a deleted app with the same name, which stay in the files", async () => {
-  await using daemon = await TestDaemon.start();
   const writes = async (word: string) => {
     await daemon.startScript("app", `seq -f '${word} %g' 20000; exec sleep 1000`, { log: LOG });
     const log = logOf(daemon, "app");
@@ -194,7 +190,6 @@ Deno.test("logs shows no lines of a deleted app with the same name, which stay i
 });
 
 Deno.test("daemon recreates a deleted log at the restart, rejects a link and names what it cannot read", async () => {
-  await using daemon = await TestDaemon.start();
   await daemon.startScript("app", "echo hello; exec sleep 1000");
   const log = logOf(daemon, "app");
   await waitFor(() => Deno.readTextFileSync(log) === "hello\n");
@@ -242,7 +237,6 @@ function residentBytes(pid: number): number {
 }
 
 Deno.test("a failed start and why show the last output of that run, not of earlier ones", async () => {
-  await using daemon = await TestDaemon.start();
   const fails = async (word: string) => {
     const script = `echo ${word} >&2; exit 1`;
     const { code, stderr } = await daemon.cli(
@@ -261,7 +255,6 @@ Deno.test("a failed start and why show the last output of that run, not of earli
 });
 
 Deno.test("logs --level error -n shows the end of a longer stack trace", async () => {
-  await using daemon = await TestDaemon.start();
   const trace = Array.from({ length: 30 }, (_, i) => `    at f${i} (app.js:${i}:1)`);
   const lines = ["fine", "ERROR boom", ...trace];
   await daemon.startScript("app", `printf '%s\\n' '${lines.join("' '")}'; exec sleep 1000`);
@@ -275,7 +268,6 @@ Deno.test("logs --level error -n shows the end of a longer stack trace", async (
 });
 
 Deno.test("logs -f of all starts without an app, and shows each later one, even a recreated one", async () => {
-  await using daemon = await TestDaemon.start();
   const leave = new AbortController();
   const { url } = await daemon.client.call("web_start", { listen: "127.0.0.1:0" });
   const { token } = await daemon.client.call("token");
@@ -306,7 +298,6 @@ Deno.test("logs -f of all starts without an app, and shows each later one, even 
 });
 
 Deno.test("a failed reload with overlap shows the output of the new run", async () => {
-  await using daemon = await TestDaemon.start();
   const fail = `${daemon.home}/fail`;
   const script = `if [ -e ${fail} ]; then echo no database >&2; exit 1; fi; ` +
     "echo serving >&2; exec sleep 1000";
@@ -319,7 +310,6 @@ Deno.test("a failed reload with overlap shows the output of the new run", async 
 });
 
 Deno.test("a reload with overlap that its pre_start prevents shows what that printed", async () => {
-  await using daemon = await TestDaemon.start();
   const fail = `${daemon.home}/fail`;
   await daemon.startScript("app", "echo serving >&2; exec sleep 1000", {
     ...{ overlap: true, restart_policy: "never" },

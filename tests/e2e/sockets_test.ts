@@ -12,6 +12,8 @@ import { freePort, type Load, request, startLoad } from "../support/http_load.ts
 import { programWords, TestDaemon } from "../support/procsup.ts";
 import { waitFor } from "../support/wait_for.ts";
 
+const daemon = TestDaemon.ofFile();
+
 const NODE_SERVER = fromFileUrl(import.meta.resolve("../fixtures/sockets/server.js"));
 const EXCLUSIVE_SERVER = fromFileUrl(import.meta.resolve("../fixtures/sockets/exclusive.py"));
 const PYTHON_SERVER = fromFileUrl(import.meta.resolve("../fixtures/sockets/server.py"));
@@ -51,7 +53,6 @@ async function restartEach(daemon: TestDaemon, load: Load): Promise<void> {
 }
 
 Deno.test("sockets keep 4 unmodified Node servers reachable while each is restarted and the daemon is killed", async () => {
-  await using daemon = await TestDaemon.start();
   const port = freePort();
   await daemon.client.call("start", nodeServer(port, 4));
   const load = startLoad(port);
@@ -75,7 +76,6 @@ Deno.test("sockets keep 4 unmodified Node servers reachable while each is restar
 });
 
 Deno.test("sockets that a process no longer uses are closed, also for another address of the same port", async () => {
-  await using daemon = await TestDaemon.start();
   const [before, port] = [freePort(), freePort()];
   await daemon.client.call("start", { ...nodeServer(before, 2), min_uptime: "10ms" });
   const moveTo = (address: string) =>
@@ -92,7 +92,6 @@ Deno.test("sockets that a process no longer uses are closed, also for another ad
 });
 
 Deno.test("sockets serve 2 Python servers from descriptor 3 while each is restarted", async () => {
-  await using daemon = await TestDaemon.start();
   const port = freePort();
   await daemon.client.call("start", {
     ...nodeServer(port, 2),
@@ -122,7 +121,6 @@ if (process.env.OWN) process.on("SIGTERM", () => process.exit(7));
 
 for (const runtime of ["node", "deno"]) {
   Deno.test(`sockets of a plain ${runtime} server: a stop lets answers finish, and then ends it by the signal`, async () => {
-    await using daemon = await TestDaemon.start();
     const port = freePort();
     const entrypoint = `${daemon.home}/slow.mjs`;
     await Deno.writeTextFile(entrypoint, SLOW);
@@ -159,7 +157,6 @@ for (const runtime of ["node", "deno"]) {
 }
 
 Deno.test("sockets queue connections while the only instance is restarted or crashes", async () => {
-  await using daemon = await TestDaemon.start();
   const port = freePort();
   const { pid } = await daemon.client.call("start", nodeServer(port, 1));
   const load = startLoad(port, 2);
@@ -177,7 +174,6 @@ Deno.test("sockets queue connections while the only instance is restarted or cra
 });
 
 Deno.test("sockets of an app that waits for a restart queue connections for listen_timeout at most", async () => {
-  await using daemon = await TestDaemon.start();
   const port = freePort();
   const config = nodeServer(port, 1);
   const limits = { min_uptime: "10ms", restart_delay: "1h", listen_timeout: "2s", wait: true };
@@ -198,7 +194,6 @@ Deno.test({
   name: "a health check on shared sockets shows that an instance is ready once it accepts itself",
   ignore: Deno.build.os !== "linux",
   async fn() {
-    await using daemon = await TestDaemon.start();
     const port = freePort();
     const entrypoint = `${daemon.home}/server.js`;
     await Deno.copyFile(NODE_SERVER, entrypoint);
@@ -225,7 +220,6 @@ Deno.test({
     "a health check on shared sockets passes although an older instance accepts its connections",
   ignore: Deno.build.os !== "linux",
   async fn() {
-    await using daemon = await TestDaemon.start();
     const port = freePort();
     await daemon.client.call("start", {
       ...nodeServer(port, 2),
@@ -240,7 +234,6 @@ Deno.test({
 });
 
 Deno.test("start names the address that another process listens on", async () => {
-  await using daemon = await TestDaemon.start();
   using listener = Deno.listen({ port: 0, hostname: "127.0.0.1" });
   const { port } = listener.addr;
   await daemon.client.call("start", nodeServer(port, 1)).catch(() => {});
@@ -252,7 +245,6 @@ Deno.test("start names the address that another process listens on", async () =>
 });
 
 Deno.test("start rejects a socket that another process has, and an invalid one", async () => {
-  await using daemon = await TestDaemon.start();
   const port = freePort();
   await daemon.client.call("start", nodeServer(port, 1));
   const start = (sockets: string[]) =>
@@ -273,7 +265,6 @@ Deno.test("start rejects a socket that another process has, and an invalid one",
 });
 
 Deno.test("sockets reach a Node server through every address, but none of its children", async () => {
-  await using daemon = await TestDaemon.start();
   const port = freePort();
   const script = `
     const { execFileSync } = require("child_process");
@@ -293,7 +284,6 @@ Deno.test("sockets reach a Node server through every address, but none of its ch
 });
 
 Deno.test("sockets are inherited by no hook, and by no other process", async () => {
-  await using daemon = await TestDaemon.start();
   const port = freePort();
   const listed = `${daemon.home}/hook`;
   const hooks = { post_start: `ls -l /proc/self/fd >${listed}.new; mv ${listed}.new ${listed}` };
@@ -312,7 +302,6 @@ const isRoot = Deno.build.os === "linux" && Deno.uid() === 0;
 Deno.test("sockets of another user's Node servers serve, and are taken over by the next daemon", {
   ignore: !isRoot,
 }, async () => {
-  await using daemon = await TestDaemon.start();
   const port = freePort();
   // Other users cannot enter this folder, so the file is outside it.
   const folder = await Deno.makeTempDir({ dir: "/tmp" });
@@ -336,7 +325,6 @@ Deno.test(
     ignore: !isRoot,
   },
   async () => {
-    await using daemon = await TestDaemon.start();
     const port = freePort();
     await daemon.client.call("start", nodeServer(port, 3));
     const clients = 8;
@@ -380,7 +368,6 @@ async function weakDaemon(daemon: TestDaemon): Promise<AsyncDisposable> {
 }
 
 Deno.test("sockets serve an app that uses Node's cluster, and one that names no host", async () => {
-  await using daemon = await TestDaemon.start();
   const port = freePort();
   await Deno.writeTextFile(
     `${daemon.home}/cluster.js`,

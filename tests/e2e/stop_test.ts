@@ -7,6 +7,8 @@ import { isAlive, TestDaemon } from "../support/procsup.ts";
 import { TestManager } from "../support/test_manager.ts";
 import { waitFor } from "../support/wait_for.ts";
 
+const daemon = TestDaemon.ofFile();
+
 const FIXTURES = fromFileUrl(import.meta.resolve("../fixtures"));
 
 /** Starts a fixture under the name `app`, and returns its run once it has that many processes. */
@@ -35,7 +37,6 @@ async function startFixture(
 }
 
 Deno.test("stop kills an app that ignores SIGTERM after its stop_timeout", async () => {
-  await using daemon = await TestDaemon.start();
   const run = await startFixture(daemon, "ignores_sigterm", { stop_timeout: "600ms" });
   await daemon.cli("stop", "app");
   assertEquals(livingOf(run), []);
@@ -44,7 +45,6 @@ Deno.test("stop kills an app that ignores SIGTERM after its stop_timeout", async
 });
 
 Deno.test("stop waits for a group member that ignores SIGTERM after its leader has exited", async () => {
-  await using daemon = await TestDaemon.start();
   const run = await startFixture(daemon, "ignoring_member", { stop_timeout: "1m", members: 3 });
   const stopping = daemon.cli("stop", "app");
   await waitFor(() => !isAlive(run.pid), { what: "the leader to end" });
@@ -58,7 +58,6 @@ Deno.test("stop waits for a group member that ignores SIGTERM after its leader h
 });
 
 Deno.test("stop kills a group member that ignores SIGTERM and has cleared its environment", async () => {
-  await using daemon = await TestDaemon.start();
   const config = { stop_timeout: "600ms", members: 3 };
   const run = await startFixture(daemon, "hides_environment", config);
   assertEquals((await daemon.cli("stop", "app")).code, 0);
@@ -66,7 +65,6 @@ Deno.test("stop kills a group member that ignores SIGTERM and has cleared its en
 });
 
 Deno.test("a crash terminates group members that have cleared their environment", async () => {
-  await using daemon = await TestDaemon.start();
   const config = { stop_timeout: "600ms", members: 3, restart_policy: "never" };
   const run = await startFixture(daemon, "hides_environment", config);
   Deno.kill(run.pid, "SIGKILL");
@@ -75,7 +73,6 @@ Deno.test("a crash terminates group members that have cleared their environment"
 });
 
 Deno.test("stop terminates a grandchild in its own session", async () => {
-  await using daemon = await TestDaemon.start();
   const run = await startFixture(daemon, "forks_grandchild", { members: 3 });
   assertEquals((await daemon.cli("stop", "app")).code, 0);
   assertEquals(livingOf(run), []);
@@ -93,7 +90,6 @@ Deno.test("stop terminates children that hid as soon as the app started, while i
 });
 
 Deno.test("stop lets a suspended app handle SIGTERM", async () => {
-  await using daemon = await TestDaemon.start();
   const env = { MARK: `${daemon.home}/mark` };
   const run = await startFixture(daemon, "waits_for_term", { env, members: 3 });
   assertEquals((await daemon.cli("signal", "STOP", "app")).code, 0);
@@ -107,14 +103,12 @@ Deno.test("stop lets a suspended app handle SIGTERM", async () => {
 });
 
 Deno.test("stop --force does not wait for the stop_timeout", async () => {
-  await using daemon = await TestDaemon.start();
   const run = await startFixture(daemon, "ignores_sigterm", { stop_timeout: "60s" });
   await daemon.cli("stop", "app", "--force");
   assertEquals(livingOf(run), []);
 });
 
 Deno.test("stop --force shortens a stop in progress", async () => {
-  await using daemon = await TestDaemon.start();
   const run = await startFixture(daemon, "ignores_sigterm", { stop_timeout: "60s" });
   const patient = daemon.cli("stop", "app");
   await waitFor(async () => (await daemon.status("app")).state === "stopping", {
@@ -126,7 +120,6 @@ Deno.test("stop --force shortens a stop in progress", async () => {
 });
 
 Deno.test("an app that has left its group, such as timeout, gets the stop signal", async () => {
-  await using daemon = await TestDaemon.start();
   const app = { name: "app", cwd: "/", stop_timeout: "30s", args: ["1000", "sleep", "1000"] };
   await daemon.client.call("start", { ...app, entrypoint: "timeout" });
   const { pid } = await daemon.status("app");
@@ -136,7 +129,6 @@ Deno.test("an app that has left its group, such as timeout, gets the stop signal
 });
 
 Deno.test("an app that daemonizes leaves nothing behind, and a note is recorded", async () => {
-  await using daemon = await TestDaemon.start();
   const mark = `MARK=${daemon.home}`;
   const { code, stderr } = await daemon.cli("start", `${FIXTURES}/daemonises.sh`, "-e", mark);
   assertEquals(code, 1);
@@ -151,7 +143,6 @@ Deno.test("an app that daemonizes leaves nothing behind, and a note is recorded"
 });
 
 Deno.test("stop wins over a start in progress", async () => {
-  await using daemon = await TestDaemon.start();
   const mark = `MARK=${daemon.home}`;
   const flags = ["--name", "app", "--min-uptime", "30s", "-e", mark];
   const starting = daemon.cli("start", ...flags, "--", "sleep", "1000");
@@ -163,7 +154,6 @@ Deno.test("stop wins over a start in progress", async () => {
 });
 
 Deno.test("stop right after a start leaves nothing running", async () => {
-  await using daemon = await TestDaemon.start();
   const env = { MARK: daemon.home };
   for (let round = 0; round < 10; round++) {
     const config = {
@@ -182,7 +172,6 @@ Deno.test("stop right after a start leaves nothing running", async () => {
 });
 
 Deno.test("restart during a stop wins", async () => {
-  await using daemon = await TestDaemon.start();
   const run = await startFixture(daemon, "ignores_sigterm", { stop_timeout: "1m" });
   const stopping = daemon.cli("stop", "app");
   await waitFor(async () => (await daemon.status("app")).state === "stopping", {
@@ -199,7 +188,6 @@ Deno.test("restart during a stop wins", async () => {
 });
 
 Deno.test("50 concurrent restarts leave one instance, and never two", async () => {
-  await using daemon = await TestDaemon.start();
   const env = { LOCK: `${daemon.home}/lock` };
   await startFixture(daemon, "one_at_a_time", { env });
   const restarts = Array.from({ length: 50 }, () => daemon.client.call("restart", "app"));
@@ -217,7 +205,6 @@ Deno.test("50 concurrent restarts leave one instance, and never two", async () =
 });
 
 Deno.test("instances can be addressed individually, or all by their base name", async () => {
-  await using daemon = await TestDaemon.start();
   const mark = `MARK=${daemon.home}`;
   const flags = ["--name", "api", "-i", "3", "-e", mark];
   const started = await daemon.cli("start", ...flags, "--", "sleep", "1000");
@@ -238,7 +225,6 @@ Deno.test("instances can be addressed individually, or all by their base name", 
 });
 
 Deno.test("start treats a short successful job as a success", async () => {
-  await using daemon = await TestDaemon.start();
   const job = ["--name", "job", "--restart", "never", "--", "sh", "-c", "exit 0"];
   const { code, stdout } = await daemon.cli("start", ...job);
   assertEquals([code, stdout], [0, "✔ job  stopped\n"]);
@@ -247,7 +233,6 @@ Deno.test("start treats a short successful job as a success", async () => {
 });
 
 Deno.test("start prints the last output of an app that does not stay up, and exits with 1", async () => {
-  await using daemon = await TestDaemon.start();
   const { code, stdout, stderr } = await daemon.cli(
     "start",
     `${FIXTURES}/crashes_on_start.sh`,
@@ -261,7 +246,6 @@ Deno.test("start prints the last output of an app that does not stay up, and exi
 });
 
 Deno.test("an app that keeps crashing is given up after max_restarts", async () => {
-  await using daemon = await TestDaemon.start();
   const flags = ["--max-restarts", "3", "--restart-delay", "10ms", "--no-wait"];
   await daemon.cli("start", `${FIXTURES}/crashes_on_start.sh`, "--name", "app", ...flags);
   const waited = await daemon.cli("wait", "app", "--for", "exit", "--timeout", "10s");
@@ -310,7 +294,6 @@ Deno.test("a rolling reload does not start an instance that was deleted before i
 });
 
 Deno.test("a shutdown under way goes on after a SIGTERM, and no upgrade takes over", async () => {
-  await using daemon = await TestDaemon.start();
   const { pid } = await daemon.startScript("db", "exec sleep 1000");
   const slow = `trap 'sleep 1; exit 0' TERM; while :; do sleep 0.02; done`;
   await daemon.startScript("api", slow, { depends_on: ["db"] });

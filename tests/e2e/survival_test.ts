@@ -9,13 +9,14 @@ import { isAlive, TestDaemon } from "../support/procsup.ts";
 import { seeded } from "../support/seeded.ts";
 import { waitFor } from "../support/wait_for.ts";
 
+const daemon = TestDaemon.ofFile();
+
 const WRITER = fromFileUrl(import.meta.resolve("../fixtures/numbered_writer.sh"));
 const WRITERS = 50;
 const LINES = 3000;
 const KILLS = 20;
 
 Deno.test("daemon loses no line, pid or count when it is killed 20 times under 50 writers", async () => {
-  await using daemon = await TestDaemon.start();
   await daemon.client.call("start", {
     name: "writer",
     entrypoint: WRITER,
@@ -50,7 +51,6 @@ function lastLine(path: string): string | undefined {
 }
 
 Deno.test("daemon knows exit codes and signals of apps that exited while it was dead", async () => {
-  await using daemon = await TestDaemon.start();
   const gate = `${daemon.home}/gate`;
   const wait = `while [ ! -e ${gate} ]; do sleep 0.05; done`;
   const slow = { restart_delay: "30s" };
@@ -72,7 +72,6 @@ Deno.test("daemon knows exit codes and signals of apps that exited while it was 
 });
 
 Deno.test("daemon applies the restart policy once when it is killed twice around one crash", async () => {
-  await using daemon = await TestDaemon.start();
   const runs = `${daemon.home}/runs`;
   await daemon.startScript("once", `echo run >>${runs}; sleep 0.3; exit 1`, {
     max_restarts: 1,
@@ -96,7 +95,6 @@ async function ended(home: string): Promise<string[]> {
 }
 
 Deno.test("daemon restarts an adopted app that crashes", async () => {
-  await using daemon = await TestDaemon.start();
   const { pid } = await daemon.startScript("app", "exec sleep 1000");
   await daemon.kill();
   await daemon.run();
@@ -110,7 +108,6 @@ Deno.test("daemon restarts an adopted app that crashes", async () => {
 });
 
 Deno.test("daemon leaves apps running on SIGTERM, and the next one adopts them", async () => {
-  await using daemon = await TestDaemon.start();
   const { pid } = await daemon.startScript("app", "exec sleep 1000");
   assertEquals(await daemon.terminate(), 0);
   assert(isAlive(pid));
@@ -119,7 +116,6 @@ Deno.test("daemon leaves apps running on SIGTERM, and the next one adopts them",
 });
 
 Deno.test("daemon does not start an app twice when it was killed right before recording the launch", async () => {
-  await using daemon = await TestDaemon.start();
   const { pid, id } = await daemon.startScript("app", "exec sleep 1000");
   await daemon.kill();
   // The record of a daemon that dies between a launch and its record.
@@ -175,7 +171,6 @@ function leftBy(daemon: TestDaemon): number {
 }
 
 Deno.test("daemon terminates an app's leftovers when the previous daemon was killed while doing so", async () => {
-  await using daemon = await TestDaemon.start();
   await daemon.startScript("app", `${LEAVES} exit 3`, {
     ...{ cwd: daemon.home, restart_policy: "never", stop_timeout: "1s" },
   });
@@ -191,7 +186,6 @@ Deno.test("daemon terminates an app's leftovers when the previous daemon was kil
 });
 
 Deno.test("daemon starts nothing beside leftovers of a run when it was killed during a restart", async () => {
-  await using daemon = await TestDaemon.start();
   const { pid } = await daemon.startScript(
     "app",
     `${LEAVES} trap 'exit 0' TERM; while :; do sleep 0.02; done`,
@@ -211,7 +205,6 @@ Deno.test("daemon starts nothing beside leftovers of a run when it was killed du
 });
 
 Deno.test("daemon starts dependencies first after a reboot, whatever their numeric ids", async () => {
-  await using daemon = await TestDaemon.start();
   const first = await daemon.startScript("first", "exec sleep 1000");
   const second = await daemon.startScript("second", "exec sleep 1000", {
     ...{ ready_delay: "300ms", wait: true },
@@ -239,7 +232,6 @@ Deno.test("daemon starts dependencies first after a reboot, whatever their numer
 });
 
 Deno.test("daemon runs a pre_start hook again after terminating the previous daemon's", async () => {
-  await using daemon = await TestDaemon.start();
   const hook = "[ -e go ] || { echo $$ >hooked; sleep 1000; }";
   const config = { cwd: daemon.home, hooks: { pre_start: hook } };
   const start = daemon.startScript("app", "exec sleep 1000", config).catch(() => {});

@@ -6,6 +6,8 @@ import { cli, cliIn, TestDaemon } from "../support/procsup.ts";
 import { tempHome } from "../support/temp_home.ts";
 import { waitFor } from "../support/wait_for.ts";
 
+const daemon = TestDaemon.ofFile();
+
 const FILE = `
 processes:
   db: { entrypoint: sleep, args: ["1000"], min_uptime: 10ms }
@@ -17,7 +19,6 @@ async function states(daemon: TestDaemon): Promise<Record<string, string>> {
 }
 
 Deno.test("up starts stopped apps again, and down deletes only apps of the file", async () => {
-  await using daemon = await TestDaemon.start();
   const file = `${daemon.home}/procsup.yaml`;
   Deno.writeTextFileSync(file, FILE);
   await daemon.startScript("other", "exec sleep 1000");
@@ -57,7 +58,6 @@ Deno.test("up starts stopped apps again, and down deletes only apps of the file"
 });
 
 Deno.test("up keeps stopped what is to stay so, plans what it would start, and finds the daemon's files", async () => {
-  await using daemon = await TestDaemon.start();
   await using empty = tempHome();
   Deno.writeTextFileSync(`${empty.path}/procsup.yaml`, "processes: {}\n");
   const file = `${daemon.home}/procsup.yaml`;
@@ -106,7 +106,6 @@ Deno.test("up keeps stopped what is to stay so, plans what it would start, and f
 });
 
 Deno.test("one of several files removes nothing that another of them may have", async () => {
-  await using daemon = await TestDaemon.start();
   const write = (name: string, apps: readonly string[], more = "") => {
     const file = `${daemon.home}/${name}.yaml`;
     const lines = apps.map((app) => `  ${app}: { command: sleep 1000, min_uptime: 10ms }\n`);
@@ -130,7 +129,6 @@ Deno.test("one of several files removes nothing that another of them may have", 
 });
 
 Deno.test("down --only keeps apps that other apps need", async () => {
-  await using daemon = await TestDaemon.start();
   const file = `${daemon.home}/procsup.yaml`;
   Deno.writeTextFileSync(file, FILE);
   assertEquals((await daemon.cli("up", file, "--only", "api")).code, 0);
@@ -142,7 +140,6 @@ Deno.test("down --only keeps apps that other apps need", async () => {
 });
 
 Deno.test("up --only makes a reload apply these apps, not the others of the file", async () => {
-  await using daemon = await TestDaemon.start();
   const file = `${daemon.home}/procsup.yaml`;
   const more = "  web: { command: sleep 1000, min_uptime: 10ms }\n";
   Deno.writeTextFileSync(file, `${FILE.replace(", instances: 2", "")}${more}`);
@@ -168,7 +165,6 @@ Deno.test("up --only makes a reload apply these apps, not the others of the file
 });
 
 Deno.test("down lists nothing that procsup lacks, which up does", async () => {
-  await using daemon = await TestDaemon.start();
   const file = `${daemon.home}/process-compose.yaml`;
   Deno.writeTextFileSync(file, "processes: { a: { command: sleep 1000, wild: 1 } }\n");
   const up = await daemon.cli("up", file, "--no-wait");
@@ -181,7 +177,6 @@ Deno.test("down lists nothing that procsup lacks, which up does", async () => {
 });
 
 Deno.test("down needs only the names in a file, and up reports that a job is scheduled", async () => {
-  await using daemon = await TestDaemon.start();
   const file = `${daemon.home}/procsup.yaml`;
   const script = `${daemon.home}/api.sh`;
   Deno.writeTextFileSync(script, "#!/bin/sh\nexec sleep 1000\n", { mode: 0o755 });
@@ -203,7 +198,6 @@ Deno.test("down needs only the names in a file, and up reports that a job is sch
 });
 
 Deno.test("up reports an app that fails to start, and refuses another checkout with a hint to use its own daemon", async () => {
-  await using daemon = await TestDaemon.start();
   const [one, two] = ["one", "two"].map((name) => `${daemon.home}/${name}.yaml`);
   for (const file of [one!, two!]) {
     Deno.writeTextFileSync(
@@ -228,7 +222,6 @@ Deno.test("up reports an app that fails to start, and refuses another checkout w
 });
 
 Deno.test("up rejects an app that was started in another folder, and takes over one in its own folder", async () => {
-  await using daemon = await TestDaemon.start();
   const file = `${daemon.home}/shop/procsup.yaml`;
   Deno.mkdirSync(`${daemon.home}/shop/api`, { recursive: true });
   const sleep = { entrypoint: "/bin/sleep", args: ["1000"] };
@@ -271,7 +264,6 @@ Deno.test("resurrect starts the daemon, and reports when every app already exist
 });
 
 Deno.test("up lists every app while the first starts, and start --no-wait does not wait for pre_start", async () => {
-  await using daemon = await TestDaemon.start();
   const file = `${daemon.home}/procsup.yaml`;
   const pre_start = `until [ -e ${daemon.home}/go ]; do sleep 0.01; done`;
   const sleeper = { entrypoint: "sleep", args: ["1000"], min_uptime: "10ms" };
@@ -294,7 +286,6 @@ Deno.test("up lists every app while the first starts, and start --no-wait does n
 });
 
 Deno.test("an up that waits for ever blocks nothing else, and the next daemon knows its file", async () => {
-  await using daemon = await TestDaemon.start();
   const file = `${daemon.home}/procsup.yaml`;
   const db = `
 processes:
@@ -324,7 +315,6 @@ processes:
 });
 
 Deno.test("a changed app that waits for ever holds up no other change, and gives way to a later one", async () => {
-  await using daemon = await TestDaemon.start();
   const file = `${daemon.home}/procsup.json`;
   const sleeper = { entrypoint: "sleep", args: ["1000"], min_uptime: "10ms" };
   const never = { type: "tcp", tcp_endpoint: "127.0.0.1:1", on_failure: "none" };

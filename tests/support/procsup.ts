@@ -3,6 +3,7 @@
 import { fromFileUrl } from "@std/path";
 import { hasCode } from "../../src/model/errors.ts";
 import { shellWord } from "../../src/model/shell_line.ts";
+import { pathsIn } from "../../src/platform/files/paths.ts";
 import { fixedWords } from "../../src/platform/own_program.ts";
 import { processRow } from "../../src/platform/scan/process_table.ts";
 import { DaemonClient } from "../../src/protocol/daemon_client.ts";
@@ -30,6 +31,9 @@ function daemonWords(): readonly string[] {
   const execPath = Deno.execPath();
   return fixedWords({ standalone: false, mainModule: MAIN, execPath, executable: undefined });
 }
+
+/** Names of the daemon's own files in a home. */
+const ownNames = new Set(Object.values(pathsIn("")).map((path) => path.split("/")[1]));
 
 /** On a busy machine a daemon takes seconds to start, or to answer. */
 const DAEMON_WAIT_MS = 60_000;
@@ -78,6 +82,15 @@ export class TestDaemon implements AsyncDisposable {
   static async start({ nofile }: { readonly nofile?: number } = {}): Promise<TestDaemon> {
     const daemon = new TestDaemon(await tempHome());
     await daemon.run({}, nofile);
+    return daemon;
+  }
+
+  /** A daemon for all tests of a file. The apps and files of each test are removed after it. */
+  static ofFile(): TestDaemon {
+    const daemon = new TestDaemon(tempHome());
+    Deno.test.beforeAll(() => daemon.run());
+    Deno.test.afterEach(() => daemon.clear());
+    Deno.test.afterAll(() => daemon[Symbol.asyncDispose]());
     return daemon;
   }
 
@@ -160,11 +173,28 @@ export class TestDaemon implements AsyncDisposable {
     return cli(this.home, ...args);
   }
 
+  /** Deletes every process, and all files that are not the daemon's. */
+  async clear(): Promise<void> {
+    await this.revive();
+    await this.#stopAll();
+    await this.client.call("delete", "all");
+    for (const { name } of Deno.readDirSync(this.home)) {
+      if (!ownNames.has(name)) Deno.removeSync(`${this.home}/${name}`, { recursive: true });
+    }
+    for (const { name } of Deno.readDirSync(`${this.home}/apps`)) {
+      Deno.removeSync(`${this.home}/apps/${name}`, { recursive: true });
+    }
+  }
+
+  async #stopAll(): Promise<void> {
+    // Without grace: what a test started may ignore every other signal.
+    await this.client.call("stop", { target: "all", force: true }).catch(() => {});
+  }
+
   /** Stops every process and the daemon, and removes the home. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.revive();
-    // Without grace: what a test started may ignore every other signal.
-    await this.client.call("stop", { target: "all", force: true }).catch(() => {});
+    await this.#stopAll();
     // On a machine that stands still, a daemon that stops many apps answers no ping meanwhile.
     await this.client.call("shutdown").catch((error) => {
       if (!hasCode(error, "daemon_hangs")) throw error;
