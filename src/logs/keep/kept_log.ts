@@ -250,6 +250,8 @@ export class KeptLog {
     const isReplaced = isSameRun && this.#inode !== null && info?.ino !== this.#inode;
     // The app has a pid once its logs are open.
     if (isReplaced || info === undefined && pid > 0) this.trouble = "moved";
+    // The next file may get its inode.
+    if (info === undefined) this.#inode = null;
     if (info?.isFile !== true) return false;
     return this.#isUnsettled(info, now) ? undefined : this.#see(info, now, isSameRun);
   }
