@@ -10,7 +10,7 @@ import { useKeys } from "../shell/keys.ts";
 import { copyText } from "../shell/notices.ts";
 import { Icon, type IconName } from "./icons.tsx";
 
-interface ButtonProps {
+export interface ButtonProps {
   readonly id?: string;
   readonly icon?: IconName;
   /** Accessible name and tooltip. */
@@ -19,12 +19,15 @@ interface ButtonProps {
   readonly disabled?: boolean;
   readonly pressed?: boolean;
   readonly submits?: boolean;
+  /** Id of the menu that it opens. */
+  readonly opens?: string;
   readonly onClick?: (event: MouseEvent) => void;
   readonly children?: ComponentChildren;
 }
 
 export function Button(
-  { id, icon, label, kind = "plain", disabled, pressed, submits, onClick, children }: ButtonProps,
+  { id, icon, label, kind = "plain", disabled, pressed, submits, opens, onClick, children }:
+    ButtonProps,
 ) {
   return (
     <button
@@ -32,6 +35,7 @@ export function Button(
       type={submits ? "submit" : "button"}
       class={`button ${kind}${children === undefined ? " only-icon" : ""}`}
       disabled={disabled}
+      popovertarget={opens}
       aria-label={label}
       aria-pressed={pressed}
       title={label}

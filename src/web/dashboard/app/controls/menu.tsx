@@ -1,33 +1,51 @@
-/** Menus: opened by a button, with keys, closed by a click elsewhere. */
+/** Menus: opened by a button, with keys, closed by Escape or a press elsewhere. */
 
+import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef } from "preact/hooks";
-import { Button } from "./controls.tsx";
-import { Icon, type IconName } from "./icons.tsx";
+import { useId, useLayoutEffect, useRef } from "preact/hooks";
+import { Button, type ButtonProps } from "./controls.tsx";
 
-interface MenuProps {
-  readonly label: string;
-  /** Default: three dots. */
-  readonly icon?: IconName;
+interface MenuProps extends Pick<ButtonProps, "id" | "icon" | "kind"> {
+  /** Of the button, unless it has a text. */
+  readonly label?: string;
+  /** Of the menu, if it has another name than the button. */
+  readonly title?: string;
+  readonly text?: ComponentChildren;
+  /** Class of the menu. */
+  readonly look?: string;
   /** `close` wraps an action so that the menu closes first. */
   readonly children: (close: (then: () => void) => () => void) => ComponentChildren;
 }
 
-/** The menu; it closes on a click or focus elsewhere. */
-export function Menu({ label, icon = "more", children }: MenuProps) {
-  const menu = useRef<HTMLDetailsElement>(null);
-  useAway(menu, () => menu.current!.open = false);
+export function Menu(
+  { label, title, text, icon = "more", look = "", children, ...button }: MenuProps,
+) {
+  const id = useId();
+  const list = useRef<HTMLDivElement>(null);
+  const isOpen = useSignal(false);
   const close = (then: () => void) => () => {
-    menu.current!.open = false;
+    list.current!.hidePopover();
     then();
   };
+  useLayoutEffect(() => {
+    if (isOpen.value) list.current!.querySelector<HTMLElement>("button, input")?.focus();
+  }, [isOpen.value]);
   return (
-    <details class="menu" ref={menu} onKeyDown={(event) => onKey(event, menu.current!)}>
-      <summary class="button only-icon" aria-label={label} title={label}>
-        <Icon name={icon} />
-      </summary>
-      <div class="menu-list">{children(close)}</div>
-    </details>
+    <>
+      <Button {...button} {...{ label, icon }} opens={id}>{text}</Button>
+      <div
+        ref={list}
+        id={id}
+        popover="auto"
+        class={`menu-list ${look}`}
+        role="group"
+        aria-label={title}
+        onBeforeToggle={({ newState }) => isOpen.value = newState === "open"}
+        onKeyDown={(event) => stepThrough(list.current!, event)}
+      >
+        {isOpen.value && children(close)}
+      </div>
+    </>
   );
 }
 
@@ -44,17 +62,9 @@ export function Choice({ text, isOn, onClick }: {
   );
 }
 
-function onKey(event: KeyboardEvent, menu: HTMLDetailsElement): void {
-  if (!menu.open) return;
-  if (event.key !== "Escape") return stepThrough(menu, event);
-  menu.open = false;
-  menu.querySelector("summary")!.focus();
-  event.preventDefault();
-  event.stopPropagation();
-}
-
 /** Moves the focus among the entries of a menu by arrows, `j`, `k`, Home and End. */
-export function stepThrough(menu: HTMLElement, event: KeyboardEvent): void {
+function stepThrough(menu: HTMLElement, event: KeyboardEvent): void {
+  if (event.target instanceof HTMLInputElement) return;
   const entries = [...menu.querySelectorAll<HTMLElement>(":is(a, button:enabled)")];
   const at = entries.indexOf(document.activeElement as HTMLElement);
   const [down, up] = [at + 1, at < 0 ? -1 : at - 1];
@@ -63,20 +73,4 @@ export function stepThrough(menu: HTMLElement, event: KeyboardEvent): void {
   entries.at(next % entries.length)?.focus();
   event.preventDefault();
   event.stopPropagation();
-}
-
-/** Calls `leave` when the pointer is pressed or the focus moves outside of an element. */
-export function useAway(frame: { readonly current: HTMLElement | null }, leave: () => void): void {
-  useEffect(() => {
-    const look = ({ target }: Event) => {
-      // The element may already be removed; this listener is removed a moment later.
-      if (frame.current !== null && !frame.current.contains(target as Node)) leave();
-    };
-    document.addEventListener("pointerdown", look);
-    document.addEventListener("focusin", look);
-    return () => {
-      document.removeEventListener("pointerdown", look);
-      document.removeEventListener("focusin", look);
-    };
-  }, []);
 }

@@ -36,6 +36,11 @@ const FOOT = AXIS_HEIGHT;
 const MARK_PX = 5;
 /** Number of colours of apps and processes, as in colors.css. */
 export const HUES = 8;
+
+export function colorOf(index: number): string {
+  return `var(--hue-${index % HUES})`;
+}
+
 /** A click within this distance selects a mark. */
 const NEAR_PX = 6;
 
@@ -48,8 +53,8 @@ export function Chart({ title, lines, of, format, most, marks = [], name }: Char
   const drawn = lines.map((series, index) => {
     const samples = series.samples.filter((one) => one.at >= from && one[of] !== undefined);
     const near = moment === 0 ? undefined : nearest(samples, moment, series.step * 2);
-    const kind = lines.length === 1 ? "" : `hue-${index % HUES}`;
-    return { ...series, samples, near, kind, now: near ?? (moment ? undefined : samples.at(-1)) };
+    const color = lines.length === 1 ? undefined : colorOf(index);
+    return { ...series, samples, near, color, now: near ?? (moment ? undefined : samples.at(-1)) };
   });
   const near = drawn.find(({ near }) => near !== undefined)?.near;
   const top = Math.max(most, ...drawn.flatMap(({ samples }) => samples.map(value))) * 1.08 || 1;
@@ -67,9 +72,9 @@ export function Chart({ title, lines, of, format, most, marks = [], name }: Char
         <span>{title}</span>
         <span class="row wrap">
           {near && <span class="faint small">{clockTime(near.at)}</span>}
-          {drawn.map(({ name, kind, now }) => (
-            <span key={name} class={kind}>
-              {kind && `${name} `}
+          {drawn.map(({ name, color, now }) => (
+            <span key={name} style={{ color }}>
+              {color && `${name} `}
               <strong class="number">{now ? format(value(now)) : "–"}</strong>
             </span>
           ))}
@@ -81,23 +86,23 @@ export function Chart({ title, lines, of, format, most, marks = [], name }: Char
           width={width}
           height={HEIGHT}
           role="img"
-          aria-label={drawn.map(({ name, kind, samples }) =>
-            summary(kind ? `${title}, ${name}` : title, samples.map(value), format)
+          aria-label={drawn.map(({ name, color, samples }) =>
+            summary(color ? `${title}, ${name}` : title, samples.map(value), format)
           ).join("; ")}
           {...axisHandlers(axis, pick)}
         >
           <line class="grid" x1="0" x2={width} y1={base} y2={base} />
           <line class="grid" x1="0" x2={width} y1={y(top / 1.08)} y2={y(top / 1.08)} />
           <text class="axis" x="0" y={y(top / 1.08) - 5}>{format(top / 1.08)}</text>
-          {drawn.map(({ name, kind, samples, step }) => {
+          {drawn.map(({ name, color, samples, step }) => {
             const pieces = piecesOf(samples, step).map((piece) => ({
               line: `M${piece.map(point).join("L")}`,
               foot: `L${x(piece.at(-1)!.at)} ${base}L${x(piece[0]!.at)} ${base}Z`,
             }));
             const area = pieces.map(({ line, foot }) => line + foot).join("");
             return (
-              <g key={name} class={kind}>
-                {!kind && <path class="area" d={area} />}
+              <g key={name} style={{ "--line-color": color }}>
+                {!color && <path class="area" d={area} />}
                 <path class="line" d={pieces.map(({ line }) => line).join("")} />
               </g>
             );

@@ -11,6 +11,7 @@ import { isPhone, isRaw, logSize, timeLook, wrap } from "../shell/settings.ts";
 import { range } from "../data/router.ts";
 import { clock } from "../data/store.ts";
 import type { Run } from "./ansi.ts";
+import { colorOf } from "../host/chart.tsx";
 import { counted, dateTime, exactTime, relative } from "../data/format.ts";
 
 export interface LogListProps {
@@ -179,7 +180,9 @@ function LogRow(props: LogRowProps) {
   return (
     <div class={classes.join(" ")} style={{ transform: `translateY(${top}px)` }} onClick={onClick}>
       {time !== "" && <span class="log-time" title={dateTime(line.at)}>{time}</span>}
-      {showName && <span class={`log-name hue-${hue}`} title={line.name}>{line.name}</span>}
+      {showName && (
+        <span class="log-name" style={{ color: colorOf(hue) }} title={line.name}>{line.name}</span>
+      )}
       <span class="log-mark" title={line.stream}>
         {markOf(level, line.stream)}
         {trace.length > 0 && (
@@ -192,11 +195,20 @@ function LogRow(props: LogRowProps) {
             ? <mark key={index} class={look}>{text}</mark>
             : look === ""
             ? text
-            : <span key={index} class={look}>{text}</span>
+            : <span key={index} class={look} style={colorsOf(look)}>{text}</span>
         )}
       </span>
     </div>
   );
+}
+
+/** The colours that class names such as `fg-1` and `bg-12` stand for: the bright ones look like the others. */
+function colorsOf(look: string): { readonly color?: string; readonly background?: string } {
+  const of = (ground: string) => {
+    const number = new RegExp(`\\b${ground}-(\\d+)`).exec(look)?.[1];
+    return number === undefined ? "" : `var(--${ground}-${Number(number) % 8})`;
+  };
+  return { color: of("fg"), background: of("bg") };
 }
 
 interface MarkedRun extends Run {

@@ -2,14 +2,12 @@
 
 import { parseFilter } from "../../../../protocol/select_processes.ts";
 import { type Signal, useSignal } from "@preact/signals";
-import { useRef } from "preact/hooks";
 import type { LogPanes } from "./log_buffer.ts";
 import { isRaw, logSize, nextSize, timeLook, TIMES, wrap } from "../shell/settings.ts";
 import type { LogQuery } from "./log_query.ts";
 import { isOneProcess, processList } from "../data/store.ts";
 import { Button, Search, Select } from "../controls/controls.tsx";
-import { Icon } from "../controls/icons.tsx";
-import { Choice, Menu, useAway } from "../controls/menu.tsx";
+import { Choice, Menu } from "../controls/menu.tsx";
 import { StateShape } from "../process/process_figures.tsx";
 import { jsonLines, messageOf, send } from "../data/api.ts";
 import type { LogRow } from "./log_lines.ts";
@@ -207,72 +205,64 @@ function AppPicker(
     readonly onChange: (chosen: string[]) => void;
   },
 ) {
-  const open = useSignal(false);
   const search = useSignal("");
-  const frame = useRef<HTMLDivElement>(null);
-  useAway(frame, () => open.value = false);
-  const found = processList.value.filter(parseFilter(search.value));
-  const toggle = (name: string) =>
-    onChange(chosen.includes(name) ? chosen.filter((one) => one !== name) : [...chosen, name]);
   const text = chosen.length === 0
     ? "All apps"
     : chosen.length === 1
     ? chosen[0]!
     : `${chosen.length} apps`;
   return (
-    <div
-      class="picker"
-      ref={frame}
-      onKeyDown={(event) => {
-        if (event.key === "Escape") open.value = false;
-      }}
+    <Menu
+      title="Apps"
+      icon="down"
+      look="picker-list"
+      text={<span class="clip picker">{text}</span>}
     >
-      <button
-        type="button"
-        class="button"
-        aria-expanded={open.value}
-        onClick={() => open.value = !open.value}
-      >
-        <span class="clip">{text}</span>
-        <Icon name="down" size={12} />
-      </button>
-      {open.value && (
-        <div class="picker-list">
-          <input
-            type="search"
-            aria-label="Find apps"
-            placeholder="name, ns:web, tag:db"
-            value={search}
-            onInput={({ currentTarget }) => search.value = currentTarget.value}
-          />
-          <div class="row between">
-            <button type="button" class="text-button" onClick={() => onChange([])}>All</button>
-            <button
-              type="button"
-              class="text-button"
-              onClick={() => onChange(found.map(({ name }) => name))}
-            >
-              These {found.length}
-            </button>
-          </div>
-          <ul>
-            {found.map(({ id, name, state }) => (
-              <li key={id}>
-                <label class="row">
-                  <input
-                    type="checkbox"
-                    checked={chosen.includes(name)}
-                    onChange={() => toggle(name)}
-                  />
-                  <StateShape state={state} />
-                  <span class="clip">{name}</span>
-                </label>
-              </li>
-            ))}
-          </ul>
-        </div>
-      )}
-    </div>
+      {() => {
+        const found = processList.value.filter(parseFilter(search.value));
+        return (
+          <>
+            <input
+              type="search"
+              aria-label="Find apps"
+              placeholder="name, ns:web, tag:db"
+              value={search}
+              onInput={({ currentTarget }) => search.value = currentTarget.value}
+            />
+            <div class="row between">
+              <button type="button" class="text-button" onClick={() => onChange([])}>All</button>
+              <button
+                type="button"
+                class="text-button"
+                onClick={() => onChange(found.map(({ name }) => name))}
+              >
+                These {found.length}
+              </button>
+            </div>
+            <ul>
+              {found.map(({ id, name, state }) => (
+                <li key={id}>
+                  <label class="row">
+                    <input
+                      type="checkbox"
+                      checked={chosen.includes(name)}
+                      onChange={() =>
+                        onChange(
+                          chosen.includes(name)
+                            ? chosen.filter((one) => one !== name)
+                            : [...chosen, name],
+                        )}
+                    />
+                    <StateShape state={state} />
+                    <span class="clip">{name}</span>
+                  </label>
+                </li>
+              ))}
+            </ul>
+          </>
+        );
+      }}
+    </Menu>
   );
 }
 

@@ -9,7 +9,6 @@ import { linkTo, place, range, replacePlace, setRange } from "../data/router.ts"
 import { isOneProcess, processList } from "../data/store.ts";
 import { between, endsOf, lookingAt, NOW, type Range, rangeText } from "../data/time_range.ts";
 import { type LogBuffer, type LogPane, LogPanes } from "./log_buffer.ts";
-import { HUES } from "../host/chart.tsx";
 import { LogHistogram } from "./log_histogram.tsx";
 import { LogList, type LogListProps } from "./log_list.tsx";
 import { isRaw, wrap } from "../shell/settings.ts";
@@ -168,9 +167,9 @@ function LogView({ query, onQuery, linkOf, single }: LogViewProps) {
 
 /** Assigns colours to apps in the order of appearance. */
 function hues(): (name: string) => number {
-  const known = new Map(processList.peek().map(({ name }, index) => [name, index % HUES]));
+  const known = new Map(processList.peek().map(({ name }, index) => [name, index]));
   return (name) => {
-    if (!known.has(name)) known.set(name, known.size % HUES);
+    if (!known.has(name)) known.set(name, known.size);
     return known.get(name)!;
   };
 }

@@ -1,11 +1,7 @@
-/**
- * The menu of all actions on a process or an app, beside the button that opened it, and the dialogs to
- * scale and signal it.
- */
+/** The buttons and the menu of all actions on a process or an app, and the dialogs to scale and signal it. */
 
 import { baseName } from "../../../../model/name.ts";
 import { signal, useSignal } from "@preact/signals";
-import { useLayoutEffect, useRef } from "preact/hooks";
 import { act, goToChange, run, type Verb, VERBS } from "./actions.ts";
 import { processPath } from "../data/api.ts";
 import { go, linkTo, place, screen } from "../data/router.ts";
@@ -15,68 +11,23 @@ import type { ProcessJson } from "../../../../protocol/wire.ts";
 import { Button, Select } from "../controls/controls.tsx";
 import { FormDialog } from "../controls/dialogs.tsx";
 import { Icon, type IconName } from "../controls/icons.tsx";
-import { stepThrough } from "../controls/menu.tsx";
+import { Menu } from "../controls/menu.tsx";
 
-interface Opened {
-  readonly name: string;
-  readonly by: HTMLElement;
-}
-
-const opened = signal<Opened | undefined>(undefined);
-
-const MARGIN = 8;
-
-export function openProcessMenu(name: string, by: HTMLElement): void {
-  opened.value = opened.value?.by === by ? undefined : { name, by };
-}
-
-export function ProcessMenu() {
-  const open = opened.value;
-  const members = open === undefined ? [] : processesOf(open.name);
-  if (open === undefined || members.length === 0) return null;
-  return <OpenMenu key={open.name} {...open} members={members} />;
-}
-
-function OpenMenu({ name, by, members }: Opened & { members: readonly ProcessJson[] }) {
-  const ref = useRef<HTMLDivElement>(null);
-  useLayoutEffect(() => {
-    const menu = ref.current!;
-    menu.showPopover();
-    putBeside(menu, by.getBoundingClientRect());
-    menu.querySelector("button")?.focus();
-    const closed = (event: Event) => {
-      if ((event as ToggleEvent).newState === "closed") opened.value = undefined;
-    };
-    const leave = () => opened.value = undefined;
-    menu.addEventListener("toggle", closed);
-    addEventListener("hashchange", leave);
-    return () => {
-      removeEventListener("hashchange", leave);
-      if (menu.contains(document.activeElement)) by.focus();
-      menu.removeEventListener("toggle", closed);
-    };
-  }, []);
-  const done = (then: () => void) => () => {
-    opened.value = undefined;
-    then();
-  };
+/** The button of all actions on a process or an app. */
+export function ProcessMenu({ name, ...button }: { readonly name: string } & MenuButton) {
   return (
-    <div
-      ref={ref}
-      popover="auto"
-      class="menu-list process-menu"
-      role="group"
-      aria-label={`Actions on ${name}`}
-      onKeyDown={(event) => stepThrough(ref.current!, event)}
-    >
-      {entriesFor(name, members).map(({ text, icon, danger, run }) => (
-        <Button key={text} icon={icon} kind={danger ? "danger" : "quiet"} onClick={done(run)}>
-          {text}
-        </Button>
-      ))}
-    </div>
+    <Menu {...button} title={`Actions on ${name}`}>
+      {(close) =>
+        entriesFor(name, processesOf(name)).map(({ text, icon, danger, run }) => (
+          <Button key={text} icon={icon} kind={danger ? "danger" : "quiet"} onClick={close(run)}>
+            {text}
+          </Button>
+        ))}
+    </Menu>
   );
 }
+
+type MenuButton = Pick<Parameters<typeof Menu>[0], "id" | "label" | "kind">;
 
 interface Entry {
   readonly text: string;
@@ -116,7 +67,7 @@ function entriesFor(name: string, members: readonly ProcessJson[]): Entry[] {
     hasPid && verb("Kill…", "kill"),
     mayAdminister.value && {
       ...{ text: "Delete…", icon: "delete", danger: true },
-      run: () => void remove(name, members[0]!.id),
+      run: () => void remove(name, members[0]?.id ?? ""),
     },
   ];
   return some.filter((entry) => entry !== false);
@@ -127,15 +78,6 @@ async function remove(name: string, id: string): Promise<void> {
   const isDone = await act("delete", [name]);
   const isShown = screen.value === "process" && [name, id].includes(place.value.path[1]!);
   if (isDone && isShown) go(["processes"]);
-}
-
-/** Places the menu below the button, or above if there is not enough room. */
-function putBeside(menu: HTMLElement, { left, right, top, bottom }: DOMRect): void {
-  const { width, height } = menu.getBoundingClientRect();
-  const x = left + width > innerWidth - MARGIN ? right - width : left;
-  const y = bottom + height > innerHeight - MARGIN ? top - height - 4 : bottom + 4;
-  menu.style.left = `${Math.max(MARGIN, x)}px`;
-  menu.style.top = `${Math.max(MARGIN, y)}px`;
 }
 
 export function VerbButton({ verb, names, kind }: {
@@ -154,12 +96,7 @@ export function RowActions({ process }: { process: ProcessJson }) {
     <>
       <Deeds whom={name} names={[name]} isStarted={isStarted(process)} />
       {mayOperate.value && (
-        <Button
-          icon="more"
-          kind="quiet"
-          label={`More actions on ${name}`}
-          onClick={({ currentTarget }) => openProcessMenu(name, currentTarget as HTMLElement)}
-        />
+        <ProcessMenu kind="quiet" label={`More actions on ${name}`} name={name} />
       )}
     </>
   );

@@ -19,7 +19,7 @@ import { ProcessCharts, Summary } from "./process_summary.tsx";
 import { LastRelease } from "./last_release.tsx";
 import { ProcessHealth, ProcessHooks } from "./process_health.tsx";
 import { ProcessLog } from "../logs/log_view.tsx";
-import { openProcessMenu, VerbButton } from "./process_menu.tsx";
+import { ProcessMenu, VerbButton } from "./process_menu.tsx";
 import { HealthBadge, StateBadge, Tile } from "./process_figures.tsx";
 import { bytes, counted, percent } from "../data/format.ts";
 import { ProcessRows } from "./process_list.tsx";
@@ -252,11 +252,10 @@ function ProcessActions({ name, members, isUnit }: {
         : <VerbButton verb="start" names={names} kind="primary" />}
       <VerbButton verb="restart" names={names} />
       <VerbButton verb={isUnit ? "roll" : "reload"} names={names} />
-      <Button
+      <ProcessMenu
         id="more-actions"
-        icon="more"
         label={isUnit ? "More actions" : "More actions (.)"}
-        onClick={({ currentTarget }) => openProcessMenu(name, currentTarget as HTMLElement)}
+        name={name}
       />
     </div>
   );

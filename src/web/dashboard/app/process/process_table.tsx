@@ -8,6 +8,7 @@ import { equalRows, rowsInView } from "../controls/row_layout.ts";
 import { useView } from "../controls/windowed.ts";
 import { useLastHour } from "../data/past.ts";
 import { linkTo, setParams } from "../data/router.ts";
+import { isPhone } from "../shell/settings.ts";
 import { type Column, shownColumns } from "./process_columns.tsx";
 import { GroupActions, RowActions } from "./process_menu.tsx";
 import type { SortKey } from "./select.ts";
@@ -32,7 +33,7 @@ export function ProcessTable(props: ProcessTableProps) {
   const { rows, selected, onSelect } = props;
   const frame = useRef<HTMLDivElement>(null);
   const view = useView(frame).value;
-  const isStacked = view.width <= WIDTHS.stacked;
+  const isStacked = isPhone.value || view.width <= WIDTHS.stacked;
   const layout = equalRows(rows.length, isStacked ? ROW_PX.stacked : ROW_PX.line);
   const [first, end] = rowsInView(layout, view);
   const columns = shownColumns.value;

@@ -45,9 +45,9 @@ function next<T>({ value }: Signal<T>, choices: readonly T[]): T {
   return choices[(choices.indexOf(value) + 1) % choices.length]!;
 }
 
-const narrow = matchMedia("(max-width: 600px)");
+const narrow = matchMedia("(max-width: 700px)");
 
-/** True up to 600 px. */
+/** True up to 700 px. */
 export const isPhone = signal(narrow.matches);
 
 narrow.addEventListener("change", () => isPhone.value = narrow.matches);

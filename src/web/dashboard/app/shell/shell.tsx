@@ -19,7 +19,7 @@ import { Button } from "../controls/controls.tsx";
 import { Dialog, QuestionDialog } from "../controls/dialogs.tsx";
 import { Icon, Logo } from "../controls/icons.tsx";
 import { Palette, paletteOpen, pathOf, SCREENS, shortcuts } from "./screens.tsx";
-import { ProcessDialogs, ProcessMenu } from "../process/process_menu.tsx";
+import { ProcessDialogs } from "../process/process_menu.tsx";
 import { clockTime } from "../data/format.ts";
 
 export const helpOpen = signal(false);
@@ -35,7 +35,6 @@ export function Shell({ children }: { children: ComponentChildren }) {
       </div>
       <div class="unseen" role="status" aria-live="polite">{announcement}</div>
       <Toasts />
-      <ProcessMenu />
       <ProcessDialogs />
       <QuestionDialog />
       <Help />
