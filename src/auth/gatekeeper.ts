@@ -225,7 +225,7 @@ export class Gatekeeper {
     const owner = this.sessions.owner(session);
     if (owner === undefined) return undefined;
     const { name, role, tokenOf } = owner;
-    const token = tokenOf === undefined ? undefined : this.#parts.tokens.valid(name);
+    const token = tokenOf === undefined ? undefined : this.#parts.tokens.used(name);
     // A new token of the same name does not continue the sessions of an old one.
     if (tokenOf === token?.created_at) {
       const account = accountOf(owner);

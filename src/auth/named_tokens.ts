@@ -1,6 +1,6 @@
 /** Tokens with a name and a role. Their hashes are kept in a file that only the user can read. */
 
-import { ProcsupError, quote } from "../model/errors.ts";
+import { messageOf, ProcsupError, quote } from "../model/errors.ts";
 import { limitProblem } from "../model/target.ts";
 import { parseExpiry } from "../model/time_spec.ts";
 import { type Clock, systemClock } from "../platform/clock.ts";
@@ -20,6 +20,10 @@ interface NamedToken {
   readonly only?: readonly string[];
   /** When it expires, as ISO 8601; undefined if it does not. */
   readonly expires_at?: string;
+  /** Name of the token that created it; undefined for the owner. */
+  readonly made_by?: string;
+  /** Last use, as ISO 8601. */
+  readonly last_used_at?: string;
 }
 
 /** What a token may do, where and how long. */
@@ -37,12 +41,14 @@ interface Entry extends NamedToken {
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 const MAX_TOKENS = 1000;
+/** Uses are written to the file this often at most. */
+const USE_MS = 3_600_000;
 
 export class NamedTokens {
   readonly #path: string;
   readonly #warn: (message: string) => void;
   #entries: Map<string, Entry> | undefined;
-
+  #writtenAt = -Infinity;
   readonly #clock: Pick<Clock, "now">;
 
   constructor(
@@ -55,8 +61,15 @@ export class NamedTokens {
     this.#clock = clock;
   }
 
-  /** Creates a token and returns it; it cannot be shown again. Throws `name_taken` or `bad_request`. */
-  async create(name: string, grant: Grant): Promise<{ token: string } & NamedToken> {
+  /**
+   * Creates a token and returns it; it cannot be shown again. A token that expires cannot create one
+   * that is valid longer; `maker` is empty for the owner. Throws `name_taken` or `bad_request`.
+   */
+  async create(
+    name: string,
+    grant: Grant,
+    maker = "",
+  ): Promise<{ token: string } & NamedToken> {
     if (!NAME.test(name)) {
       throw new ProcsupError(
         "bad_request",
@@ -64,13 +77,14 @@ export class NamedTokens {
       );
     }
     const now = this.#clock.now();
-    const limits = limitsOf(grant, now);
+    const limits = limitsOf(grant, now, this.valid(maker)?.expires_at);
     this.#refuseTaken(name);
     const token = `ps_${crypto.getRandomValues(new Uint8Array(32)).toHex()}`;
     const sha256 = await hashOf(token);
     this.#refuseTaken(name);
     const created_at = new Date(now).toISOString();
-    const shown: NamedToken = { name, role: grant.role, created_at, ...limits };
+    const made = maker === "" ? {} : { made_by: maker };
+    const shown: NamedToken = { name, role: grant.role, created_at, ...limits, ...made };
     this.#write(new Map([...this.#all(), [name, { ...shown, sha256 }]]));
     return { token, ...shown };
   }
@@ -107,7 +121,28 @@ export class NamedTokens {
   async find(secret: string): Promise<NamedToken | undefined> {
     if (this.#all().size === 0) return undefined;
     const hash = await hashOf(secret);
-    return [...this.#all().values()].find((one) => one.sha256 === hash && this.#isValid(one));
+    const found = [...this.#all().values()].find((one) =>
+      one.sha256 === hash && this.#isValid(one)
+    );
+    return found && this.used(found.name);
+  }
+
+  /** Notes the use of a valid token. Returns it; undefined if no such token has that name. */
+  used(name: string): NamedToken | undefined {
+    if (this.valid(name) === undefined) return undefined;
+    const now = this.#clock.now();
+    const entry = { ...this.#all().get(name)!, last_used_at: new Date(now).toISOString() };
+    this.#all().set(name, entry);
+    // A file that was removed revokes all tokens once the daemon restarts: do not restore it.
+    const isDue = now - this.#writtenAt >= USE_MS && lstatIfAny(this.#path) !== undefined;
+    if (!isDue) return entry;
+    this.#writtenAt = now;
+    try {
+      this.#write(this.#all(), false);
+    } catch (error) {
+      this.#warn(`The use of a token cannot be recorded: ${messageOf(error)}`);
+    }
+    return entry;
   }
 
   /** An expired token does not keep its name. */
@@ -138,17 +173,19 @@ export class NamedTokens {
     return value;
   }
 
-  #write(entries: Map<string, Entry>): void {
+  #write(entries: Map<string, Entry>, durable = true): void {
     const tokens = [...entries.values()];
-    writeState(this.#path, { version: 1, tokens }, { durable: true });
+    writeState(this.#path, { version: 1, tokens }, { durable });
     this.#entries = entries;
   }
 }
 
-/** Throws `bad_request` for limits that are invalid, or that the role makes void. */
+/** Throws `bad_request` for limits that are invalid, that the role makes void, or beyond those of the maker. */
 function limitsOf(
   { role, only, expires }: Grant,
   now: number,
+  /** When the token of the maker expires. */
+  latest: string | undefined,
 ): Pick<NamedToken, "only" | "expires_at"> {
   for (const word of only ?? []) {
     const problem = limitProblem(word);
@@ -162,12 +199,17 @@ function limitsOf(
       { hint: "Use the role read or operate" },
     );
   }
-  return {
-    ...only !== undefined && { only },
-    ...expires !== undefined && {
-      expires_at: new Date(parseExpiry("expires", expires, now)).toISOString(),
-    },
-  };
+  const end = expires === undefined
+    ? latest
+    : new Date(parseExpiry("expires", expires, now)).toISOString();
+  if (end !== undefined && latest !== undefined && end > latest) {
+    throw new ProcsupError(
+      "bad_request",
+      `Invalid "expires" ${quote(expires!)}: your own token is valid until ${latest}`,
+      { hint: "Ask the owner of the daemon for a token that is valid longer" },
+    );
+  }
+  return { ...only !== undefined && { only }, ...end !== undefined && { expires_at: end } };
 }
 
 async function hashOf(secret: string): Promise<string> {

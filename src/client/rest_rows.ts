@@ -134,6 +134,9 @@ export const REST_ROWS: { readonly [verb: string]: readonly RestRow[] } = {
   system_info: [{ method: "GET", path: "/system/info" }],
   ports: [{ method: "GET", path: "/ports" }],
   contexts: [{ method: "GET", path: "/contexts" }],
+  token_create: [{ method: "POST", path: "/tokens", body: "*" }],
+  token_list: [{ method: "GET", path: "/tokens" }],
+  token_revoke: [{ method: "DELETE", path: "/tokens/{name}" }],
   webhook_list: [{ method: "GET", path: "/webhooks" }],
   webhook_test: [{ method: "POST", path: "/webhooks/test" }, {
     method: "POST",

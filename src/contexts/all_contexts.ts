@@ -19,6 +19,8 @@ export interface ContextAnswer<Copy> {
   readonly processes: readonly ProcessJson[];
   /** Copies on an engine. */
   readonly copies: readonly Copy[];
+  /** Its dashboard, if other machines reach it. */
+  readonly url?: string | undefined;
   /** Why it did not answer. */
   readonly error?: unknown;
 }
@@ -61,5 +63,10 @@ export async function askContexts<Copy>(
 }
 
 async function processesOf(daemon: string | Host, signal: AbortSignal) {
-  return { processes: await new DaemonClient(daemon).call("list", undefined, { signal }) };
+  const client = new DaemonClient(daemon);
+  const [processes, { public_url: url }] = await Promise.all([
+    client.call("list", undefined, { signal }),
+    client.call("web_status", undefined, { signal }),
+  ]);
+  return { processes, url };
 }

@@ -144,9 +144,11 @@ export class WebListener {
   }
 
   status(): WebJson {
-    return this.#server === undefined
-      ? { status: "stopped", addr: "", url: "" }
-      : this.#status("running");
+    if (this.#server === undefined) return { status: "stopped", addr: "", url: "" };
+    const { address: { hostname } } = this.#server;
+    const isPublic = this.#settings.hosts.length > 0 ||
+      !(isLoopback(this.#server.address) || isAnywhere(hostname));
+    return { ...this.#status("running"), ...isPublic && { public_url: this.publicUrl()! } };
   }
 
   /**
@@ -326,8 +328,7 @@ export class WebListener {
   #status(status: WebJson["status"]): WebJson {
     const { address, isEncrypted } = this.#server!;
     const { hostname, port } = address;
-    const anywhere = hostname === "0.0.0.0" || hostname === "::";
-    const reachable = anywhere ? { hostname: "127.0.0.1", port } : { hostname, port };
+    const reachable = isAnywhere(hostname) ? { hostname: "127.0.0.1", port } : { hostname, port };
     return {
       status,
       addr: addressText({ hostname, port }),
@@ -335,6 +336,11 @@ export class WebListener {
       warning: exposure(address, isEncrypted),
     };
   }
+}
+
+/** Whether it listens on all addresses of the machine. */
+function isAnywhere(hostname: string): boolean {
+  return hostname === "0.0.0.0" || hostname === "::";
 }
 
 /** The base path as a prefix; empty for none. */

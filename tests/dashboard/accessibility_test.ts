@@ -25,6 +25,7 @@ const SCREENS = [
   "#/jobs",
   "#/settings/webhooks",
   "#/settings",
+  "#/settings/tokens",
   "#/settings/machines",
   "#/start",
   "#/apply",

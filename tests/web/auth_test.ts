@@ -337,6 +337,29 @@ Deno.test("NamedTokens creates one token of a name that two ask for at once", as
   assertEquals(tokens.list().length, 1);
 });
 
+Deno.test("NamedTokens lets no token make one that is valid longer, and tells who made it and its last use", async () => {
+  await using home = tempHome();
+  const path = `${home.path}/tokens.json`;
+  const clock = new FakeClock();
+  const tokens = new NamedTokens(path, () => {}, clock);
+  const { token, expires_at: end } = await tokens.create("boss", { role: "admin", expires: "2d" });
+  const longer = tokens.create("ci", { role: "read", expires: "3d" }, "boss");
+  await assertRejects(() => longer, ProcsupError, `your own token is valid until ${end}`);
+  await tokens.create("ci", { role: "read" }, "boss");
+  await tokens.find(token);
+  const [boss, ci] = new NamedTokens(path, () => {}, clock).list();
+  assertEquals([ci?.expires_at, ci?.made_by, ci?.last_used_at], [end, "boss", undefined]);
+  assertEquals([boss?.made_by, boss?.last_used_at], [
+    undefined,
+    new Date(clock.now()).toISOString(),
+  ]);
+  // A file that was removed is not restored.
+  Deno.removeSync(path);
+  await new NamedTokens(path, () => {}, clock).find(token);
+  await tokens.find(token);
+  assertThrows(() => Deno.statSync(path), Deno.errors.NotFound);
+});
+
 Deno.test("NamedTokens keeps at most 1000 tokens, and none of an unknown role", async () => {
   await using home = tempHome();
   const path = `${home.path}/tokens.json`;

@@ -12,6 +12,12 @@ Deno.test("webApp() maps each documented route to its verb", async () => {
   const config = { name: "api", entrypoint: "/srv/api.ts", runtime: "deno", cwd: "/srv" };
   const rows: [string, string, unknown, number, unknown, string, unknown][] = [
     ["GET", P, undefined, 200, undefined, "list", undefined],
+    ["GET", "/api/v1/tokens", undefined, 200, undefined, "token_list", undefined],
+    [
+      ...["POST", "/api/v1/tokens", { name: "ci", role: "read" }, 201, undefined] as const,
+      ...["token_create", { name: "ci", role: "read" }] as const,
+    ],
+    ["DELETE", "/api/v1/tokens/ci", undefined, 200, undefined, "token_revoke", { name: "ci" }],
     ["GET", `${P}/api`, undefined, 200, undefined, "status", { target: "api" }],
     ["POST", P, config, 201, undefined, "add", { config, start: true }],
     [

@@ -51,7 +51,9 @@ const COLUMNS: readonly Column<TokenJson>[] = [
   { header: "ROLE", priority: 0, value: ({ role }) => role },
   { header: "ONLY", priority: 0, value: ({ only }) => only?.join(",") ?? "-" },
   { header: "EXPIRES", priority: 1, value: ({ expires_at }) => expires_at ?? "-" },
-  { header: "CREATED", priority: 2, value: ({ created_at }) => created_at },
+  { header: "LAST USED", priority: 2, value: ({ last_used_at }) => last_used_at ?? "-" },
+  { header: "CREATED", priority: 3, value: ({ created_at }) => created_at },
+  { header: "BY", priority: 4, value: ({ made_by }) => made_by ?? "owner" },
 ];
 
 async function list(context: CommandContext): Promise<void> {

@@ -113,10 +113,11 @@ async function readAllContexts({ paths, copiesOn }: VerbContext): Promise<Contex
       "The context names no stack, and the daemon has no folder",
     );
   });
-  return answers.map(({ context, destination, processes, copies, error }) => ({
+  return answers.map(({ context, destination, url, processes, copies, error }) => ({
     context,
     destination: destination === undefined ? "" : destinationText(destination),
     ...(error !== undefined && { error: messageOf(error) }),
+    ...(url !== undefined && { url }),
     apps: [
       ...processes.map(({ name, state, ready, last_reason: reason }) => (
         { name, state, ready, reason }

@@ -139,6 +139,7 @@ export const DAEMON_VERBS = {
       context: about(z.string(), "Name of the context; `local` is this machine"),
       destination: about(z.string(), "Host for ssh, or engine; empty for this machine"),
       error: about(z.optional(z.string()), "Why it does not answer"),
+      url: about(z.optional(z.string()), "Its dashboard, if other machines reach it"),
       apps: z.array(z.object({
         name: about(z.string(), "Name of the process, or of the copy on an engine"),
         state: about(z.string(), "State of the process, or the word of the engine"),

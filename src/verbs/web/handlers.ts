@@ -9,7 +9,7 @@ export const WEB_HANDLERS: Handlers<keyof typeof WEB_VERBS> = {
   web_stop: ({ web }) => web.stop(),
   web_status: ({ web }) => web.status(),
   web_link: ({ web, by }) => web.link(by),
-  token_create: ({ web }, { name, ...grant }) => web.tokens.create(name, grant),
+  token_create: ({ web, by }, { name, ...grant }) => web.tokens.create(name, grant, by?.account),
   token_list: ({ web }) => web.tokens.list(),
   token_revoke({ web }, { name }) {
     web.gatekeeper.revoke(name);

@@ -12,6 +12,7 @@ const listener = z.object({
   addr: about(z.string(), "`host:port`"),
   url: z.string(),
   warning: about(z.optional(z.string()), "What other machines can reach; absent on loopback"),
+  public_url: about(z.optional(z.string()), "Where other machines reach it; absent: nowhere"),
 });
 
 export const namedToken = z.object({
@@ -20,6 +21,11 @@ export const namedToken = z.object({
   created_at: z.string(),
   only: about(z.optional(z.array(z.string())), "The apps that exist for it; absent: all"),
   expires_at: about(z.optional(z.string()), "When it expires; absent: never"),
+  made_by: about(z.optional(z.string()), "The token that created it; absent: the owner"),
+  last_used_at: about(
+    z.optional(z.string()),
+    "Last use, after a restart of the daemon exact to an hour; absent: never used",
+  ),
 });
 
 const webhookAttempt = z.object({
@@ -115,7 +121,16 @@ export const WEB_VERBS = {
       ),
       expires: about(z.optional(text), "How long it is valid, such as `30d`, or until when"),
     }),
-    output: z.extend(namedToken, { token: z.string() }),
+    output: z.extend(namedToken, { token: about(z.string(), "It is not shown again") }),
+    rest: [{
+      ...{
+        method: "POST",
+        path: "/tokens",
+        body: "TokenNew",
+        answers: "TokenCreated",
+        status: 201,
+      },
+    }],
   }),
   token_list: verb({
     help: "The named tokens",
@@ -123,13 +138,16 @@ export const WEB_VERBS = {
     reach: "everything",
     input: nothing,
     output: z.array(namedToken),
+    rest: [{ method: "GET", path: "/tokens", answers: "TokenList" }],
   }),
   token_revoke: verb({
     help: "Revoke a named token, and end its sessions and connections",
     role: "admin",
     reach: "everything",
     input: z.strictObject({ name: z.string() }),
+    bare: "name",
     output: z.object({ status: z.literal("revoked") }),
+    rest: [{ method: "DELETE", path: "/tokens/{name}", answers: "TokenRevoked" }],
   }),
   webhook_list: verb({
     help: "The webhooks and their deliveries",

@@ -35,6 +35,7 @@ const SHAPES = {
   columns: "M4 4h16v16H4zM12 4v16",
   file: "M6 3h8l5 5v13H6zM14 3v5h5",
   events: "M4 12h4l3-8 4 16 2-8h3",
+  machines: "M4 4h16v7H4zM4 13h16v7H4zM8 7.5h.01M8 16.5h.01",
   blank: "",
   leave: "M10 4H4v16h6M15 8l4 4-4 4M19 12H9",
 } as const;

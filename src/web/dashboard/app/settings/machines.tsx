@@ -1,7 +1,10 @@
 /** The screen of this machine and of the daemon user's contexts, with their processes. */
 
-import { Answer, Empty, Table } from "../controls/controls.tsx";
-import { usePolled } from "../data/polled.ts";
+import { Answer, Button, Empty, Table } from "../controls/controls.tsx";
+import { Menu } from "../controls/menu.tsx";
+import { type Polled, usePolled } from "../data/polled.ts";
+import { go } from "../data/router.ts";
+import { connection, mayAdminister } from "../data/store.ts";
 import { type Condition, CONDITIONS_BY_URGENCY } from "../../../../model/process_info.ts";
 import type { ContextJson } from "../../../../protocol/wire.ts";
 import { plainLine } from "../logs/ansi.ts";
@@ -10,8 +13,59 @@ import { StateBadge } from "../process/process_figures.tsx";
 /** Long, since each refresh connects to every machine with ssh. */
 const REFRESH_MS = 15_000;
 
+function useMachines(): Polled<readonly ContextJson[]> {
+  return usePolled("/contexts", REFRESH_MS);
+}
+
+/** The machine whose dashboard this is; its menu leads to the same page of the others. */
+export function MachineMenu({ name }: { readonly name: string }) {
+  const text = (
+    <>
+      <span class={`dot is-${connection.value}`} aria-hidden="true" />
+      <span class="clip">{name}</span>
+    </>
+  );
+  if (!mayAdminister.value) return <p class="side-host">{text}</p>;
+  return (
+    <Menu
+      title="Machines"
+      kind="quiet"
+      icon="machines"
+      text={<span class="side-host">{text}</span>}
+    >
+      {(close) => <MachineLinks close={close} />}
+    </Menu>
+  );
+}
+
+function MachineLinks({ close }: { readonly close: (then: () => void) => () => void }) {
+  const others = (list: readonly ContextJson[]) => list.filter((one) => one.destination !== "");
+  return (
+    <>
+      <Answer of={useMachines()}>
+        {(list) =>
+          others(list).map(({ context, url, error }) =>
+            url === undefined
+              ? (
+                <Button
+                  key={context}
+                  kind="quiet"
+                  disabled
+                  label={error ?? "Its dashboard listens for its own machine only"}
+                >
+                  {context}: {error === undefined ? "no address" : "no answer"}
+                </Button>
+              )
+              : <a key={context} class="button quiet" href={`${url}/${location.hash}`}>{context}</a>
+          )}
+      </Answer>
+      <Button kind="quiet" onClick={close(() => go(["settings", "machines"]))}>All machines</Button>
+    </>
+  );
+}
+
 export function Machines() {
-  const contexts = usePolled<readonly ContextJson[]>("/contexts", REFRESH_MS);
+  const contexts = useMachines();
   return (
     <>
       <div class="page-head">
@@ -34,13 +88,14 @@ export function Machines() {
   );
 }
 
-function Machine({ context, destination, error, apps }: ContextJson) {
+function Machine({ context, destination, url, error, apps }: ContextJson) {
   const states = Map.groupBy(apps, ({ state }) => state);
   const counts = [...states].map(([state, { length }]) => `${length} ${state}`).join(", ");
   return (
     <section class="panel" aria-label={context}>
       <h2>
-        {context} <span class="faint small">{destination}</span>
+        {url === undefined ? context : <a href={`${url}/#/settings/machines`}>{context}</a>}{" "}
+        <span class="faint small">{destination}</span>
       </h2>
       {error === undefined
         ? <p class="faint small">{counts || "No apps"}</p>

@@ -1,4 +1,4 @@
-/** The settings: this machine and its daemon, webhooks, and other machines. */
+/** The settings: this machine and its daemon, webhooks, tokens, and other machines. */
 
 import type { FunctionComponent } from "preact";
 import { NotAllowed } from "../controls/controls.tsx";
@@ -6,6 +6,7 @@ import { linkTo, place } from "../data/router.ts";
 import { mayAdminister } from "../data/store.ts";
 import { Host } from "../host/host.tsx";
 import { Machines } from "./machines.tsx";
+import { Tokens } from "./tokens.tsx";
 import { Webhooks } from "./webhooks.tsx";
 
 interface Part {
@@ -22,6 +23,10 @@ interface Part {
 export const SETTINGS: readonly Part[] = [
   { name: "host", text: "Host", key: "h", Page: Host },
   { name: "webhooks", text: "Webhooks", key: "w", Page: Webhooks },
+  {
+    ...{ name: "tokens", text: "Tokens", key: "k", Page: Tokens },
+    guarded: "Creating and revoking tokens",
+  },
   {
     ...{ name: "machines", text: "Machines", key: "m", Page: Machines },
     guarded: "Looking at other machines",

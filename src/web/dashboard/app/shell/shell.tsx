@@ -19,6 +19,7 @@ import { Button } from "../controls/controls.tsx";
 import { Dialog, QuestionDialog } from "../controls/dialogs.tsx";
 import { Icon, Logo } from "../controls/icons.tsx";
 import { Palette, paletteOpen, pathOf, SCREENS, shortcuts } from "./screens.tsx";
+import { MachineMenu } from "../settings/machines.tsx";
 import { ProcessDialogs } from "../process/process_menu.tsx";
 import { clockTime } from "../data/format.ts";
 
@@ -63,10 +64,7 @@ function SideBar() {
           <PaletteButton label="Go to… (Ctrl K)" />
           <Button icon="help" kind="quiet" label="Keys (?)" onClick={() => helpOpen.value = true} />
         </div>
-        <a class="side-host" title={`${hostname}: all machines`} href="#/settings/machines">
-          <span class={`dot is-${connection.value}`} aria-hidden="true" />
-          <span class="clip">{hostname ?? "this machine"}</span>
-        </a>
+        <MachineMenu name={hostname ?? "this machine"} />
         <RoleNote />
         {daemon?.version && <p class="faint">procsup {daemon.version}</p>}
       </div>
@@ -119,6 +117,7 @@ function PhoneBar() {
     <>
       <header class="row between phone-top">
         <Brand />
+        <MachineMenu name={metrics.value?.hostname ?? ""} />
         <span class="row">
           <PaletteButton label="Go to…" />
           <ThemeButton />
