@@ -14,7 +14,7 @@ Deno.test("webApp() maps each documented route to its verb", async () => {
     ["GET", P, undefined, 200, undefined, "list", undefined],
     ["GET", "/api/v1/tokens", undefined, 200, undefined, "token_list", undefined],
     [
-      ...["POST", "/api/v1/tokens", { name: "ci", role: "read" }, 201, undefined] as const,
+      ...["POST", "/api/v1/tokens", { name: "ci", role: "read" }, 200, undefined] as const,
       ...["token_create", { name: "ci", role: "read" }] as const,
     ],
     ["DELETE", "/api/v1/tokens/ci", undefined, 200, undefined, "token_revoke", { name: "ci" }],

@@ -122,15 +122,7 @@ export const WEB_VERBS = {
       expires: about(z.optional(text), "How long it is valid, such as `30d`, or until when"),
     }),
     output: z.extend(namedToken, { token: about(z.string(), "It is not shown again") }),
-    rest: [{
-      ...{
-        method: "POST",
-        path: "/tokens",
-        body: "TokenNew",
-        answers: "TokenCreated",
-        status: 201,
-      },
-    }],
+    rest: [{ method: "POST", path: "/tokens", body: "TokenNew", answers: "TokenCreated" }],
   }),
   token_list: verb({
     help: "The named tokens",
