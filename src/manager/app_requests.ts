@@ -12,7 +12,13 @@ import type { ManagedProcess } from "../process/managed_process.ts";
 import type { UpOptions } from "../process/process_requests.ts";
 import { type Outcome, runBulk } from "./bulk.ts";
 import { refuseOneForMany } from "./check_config.ts";
-import { beingDeleted, type ChangeResult, type ManagedApp, USER } from "./managed_app.ts";
+import {
+  beingDeleted,
+  type ChangeResult,
+  type Growth,
+  type ManagedApp,
+  USER,
+} from "./managed_app.ts";
 import type { Registry } from "./registry.ts";
 
 /** Who asks. */
@@ -31,6 +37,8 @@ export interface ChangeOptions extends RollingOptions {
   readonly replaced?: readonly ManagedProcess[];
   /** What changes for them besides the configuration. */
   readonly changes?: readonly FieldChange[];
+  /** More instances, which are added once it is done. */
+  readonly more?: Growth | undefined;
   /** Whether it waits for its turn; see `ManagedApp.hold()`. */
   readonly isHeld?: boolean;
 }
@@ -55,9 +63,9 @@ export async function change(
   app: ManagedApp,
   options: ChangeOptions,
 ): Promise<ChangeResult> {
-  const { config, replaced = [], changes = [], by = USER, askedIn, isHeld } = options;
+  const { config, replaced = [], changes = [], more, by = USER, askedIn, isHeld } = options;
   return await app.change({
-    ...{ config, replaced, changes, by, askedIn, isHeld },
+    ...{ config, replaced, changes, more, by, askedIn, isHeld },
     batch: batchCount(options.batchSize ?? 1, app.staying.length),
     waitReady: options.waitReady ?? true,
     rollback: options.rollbackOnFailure ?? false,

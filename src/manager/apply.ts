@@ -353,9 +353,11 @@ async function changeTo(
   const replaced = changes.length > 0 ? app.replacedBy(app.wanted) : [];
   // What is under way already is awaited only by those who want it up.
   const isAwaited = startDown || changes.length > 0 || app.changesTo(config).length > 0;
+  const growth = { count: config.instances, options: { wait } };
   const { outcomes, isFailed } = isAwaited
-    ? await change(app, { config, waitReady, by, isHeld: true, replaced, changes })
+    ? await change(app, { config, waitReady, by, isHeld: true, replaced, changes, more: growth })
     : { outcomes: [], isFailed: false };
+  // Without a release of its own.
   const more = !isFailed && config.instances > app.wanted.instances
     ? app.resize(config.instances, by, { wait })
     : undefined;

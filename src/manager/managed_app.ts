@@ -59,8 +59,16 @@ export interface ChangeRequest extends ReleaseOptions, Pick<UpOptions, "askedIn"
   readonly replaced: readonly ManagedProcess[];
   /** What changes for them besides the configuration. */
   readonly changes: readonly FieldChange[];
+  /** More instances, which are added once it is done. */
+  readonly more?: Growth | undefined;
   /** Whether it waits for its turn; see `hold()`. */
   readonly isHeld?: boolean | undefined;
+}
+
+/** A larger number of instances. */
+export interface Growth {
+  readonly count: number;
+  readonly options: UpOptions;
 }
 
 /** The result of a change, with outcomes of the instances that got a new run. */
@@ -185,7 +193,7 @@ export class ManagedApp implements Recorded {
 
   /** Makes a change, and resolves when its release is over. Throws if it cannot be recorded. */
   async change(request: ChangeRequest): Promise<ChangeResult> {
-    const { config, replaced, changes, askedIn, isHeld, ...how } = request;
+    const { config, replaced, changes, more, askedIn, isHeld, ...how } = request;
     if (!isHeld) this.#hold = undefined;
     const members = this.staying;
     const fields = [...config === undefined ? [] : this.changesTo(config), ...changes];
@@ -197,12 +205,14 @@ export class ManagedApp implements Recorded {
       return { outcomes: endless, rolledBack: false, fields, kept: [], isFailed: true };
     }
     if (!this.#isNew(request)) this.#set(joined(this.#app, how));
-    else this.#begin({ ...how, fields, reload: replaced.map(({ id }) => id) }, config);
+    else this.#begin({ ...how, fields, reload: replaced.map(({ id }) => id), more }, config);
+    const added = this.#app.release?.growsBy && more ? this.#resized(more.options) : [];
     const result = this.#waiters.wait(this.generation, {
       ...{ config: this.wanted, members, options: { askedIn, wait: how.waitReady } },
     });
     this.#nextSoon();
-    const { outcomes, rolledBack, isFailed } = await result;
+    const { rolledBack, isFailed, ...replacing } = await result;
+    const outcomes = [...replacing.outcomes, ...isFailed ? [] : await added];
     const tried = new Set(outcomes.map(({ process }) => process));
     const kept = isFailed ? [] : members.filter((process) => !tried.has(process));
     return { outcomes, rolledBack, fields, kept, isFailed };
@@ -216,7 +226,10 @@ export class ManagedApp implements Recorded {
   }
 
   #begin(
-    { fields, ...how }: ReleaseOptions & { fields: readonly FieldChange[]; reload: string[] },
+    { fields, more, ...how }: ReleaseOptions & Pick<ChangeRequest, "more"> & {
+      fields: readonly FieldChange[];
+      reload: string[];
+    },
     config: ProcessConfig | undefined,
   ): void {
     const before = this.#app;
@@ -224,8 +237,10 @@ export class ManagedApp implements Recorded {
     const isSame = config === undefined || configChanges(this.wanted, { ...config, instances })
           .length === 0;
     const at = this.#owner.clock.now();
+    const growsBy = Math.max(0, (more?.count ?? 0) - instances);
+    const growth = { field: "instances", from: instances, to: more?.count };
     this.#app = begun(before, {
-      ...{ ...how, changes: fields, at },
+      ...{ ...how, changes: growsBy > 0 ? [...fields, growth] : fields, growsBy, at },
       ...!isSame && { config: config.instances === instances ? config : { ...config, instances } },
     });
     try {
@@ -251,6 +266,11 @@ export class ManagedApp implements Recorded {
     const at = this.#owner.clock.now();
     const next = resized(this.#app, count);
     this.#set(count === instances ? next : noted(next, { by, changes, at }));
+    return await this.#resized(options);
+  }
+
+  /** Resolves with the outcomes when as many instances are there as are wanted. */
+  async #resized(options: UpOptions): Promise<Outcome[]> {
     const resizing = this.#resizing ??= {
       ...{ options, outcomes: [], over: Promise.withResolvers() },
     };
@@ -358,7 +378,11 @@ export class ManagedApp implements Recorded {
     });
     if (added.length > 0) this.#start(added);
     for (const step of steps) if ("id" in step) this.#act(step.type, byId.get(step.id)!);
-    if (isChanging && !this.isChanging) this.#owner.dropUnusedSockets(this.name);
+    if (isChanging && !this.isChanging) {
+      this.#owner.dropUnusedSockets(this.name);
+      // Instances that it adds.
+      this.#again = true;
+    }
     this.#endResizing();
   }
 

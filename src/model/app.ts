@@ -51,6 +51,8 @@ export interface Release extends ReleaseOptions {
   /** Set for a rollback: the generation that failed. */
   readonly undoes?: number;
   readonly changes: readonly FieldChange[];
+  /** How many instances are added once it is done: part of the wanted number until it fails. */
+  readonly growsBy?: number | undefined;
   /** Ids of the instances that get a new run even if the change needs none. */
   readonly reload: readonly string[];
   /** Ids of the instances whose turn has come. */
@@ -116,9 +118,10 @@ export function withCount(app: App, instances: number): App {
   return { ...app, specs };
 }
 
-/** Asks for another number of instances. */
+/** Asks for another number of instances, whatever a release adds. */
 export function resized(app: App, instances: number): App {
-  return { ...withCount(app, instances), isResizing: true };
+  const counted = withCount(app, instances);
+  return { ...withRelease(counted, () => ({ growsBy: undefined })), isResizing: true };
 }
 
 /** A change that is asked for. */
@@ -127,20 +130,26 @@ export interface Change extends ReleaseOptions {
   readonly config?: ProcessConfig;
   readonly changes: readonly FieldChange[];
   readonly reload: readonly string[];
+  /** How many instances are added once it is done. */
+  readonly growsBy?: number;
   readonly at: number;
 }
 
-/** Begins a release. One that is under way is superseded. */
-export function begun(app: App, { config, at, ...how }: Change): App {
+/** Begins a release. One that is under way is superseded, and leaves it the instances to add. */
+export function begun(app: App, { config, at, growsBy = 0, ...how }: Change): App {
   const generation = generationOf(app) + 1;
   const wanted = config ?? wantedConfig(app);
   const { history } = ended(app, "superseded", at);
-  return {
+  const more = growsBy + (app.release?.growsBy ?? 0);
+  const begun: App = {
     ...app,
     history,
     specs: [...app.specs, { generation, config: wanted }],
     release: { ...how, generation, from: app.stable, begun: [], done: [], begunAt: at },
   };
+  if (more === 0) return begun;
+  const counted = resized(begun, wantedConfig(app).instances + growsBy);
+  return withRelease(counted, () => ({ growsBy: more }));
 }
 
 /** Another request for the change that is under way: the later one says how it goes. */
@@ -152,7 +161,8 @@ export function joined(app: App, { batch, waitReady, rollback }: ReleaseOptions)
 export function ended(app: App, result: NonNullable<Release["result"]>, at: number): App {
   const { release } = app;
   if (release === undefined) return app;
-  const over: Release = { ...release, result, endedAt: at };
+  const { growsBy = 0, ...rest } = release;
+  const over: Release = { ...rest, result, endedAt: at };
   const isGood = result === "done";
   const history = isGood && release.undoes !== undefined
     ? app.history.map((one) =>
@@ -161,13 +171,15 @@ export function ended(app: App, result: NonNullable<Release["result"]>, at: numb
         : one
     )
     : app.history;
-  return {
+  const next: App = {
     ...app,
     release: undefined,
     stable: isGood ? release.generation : app.stable,
     held: isGood ? undefined : app.held,
     history: [...history, over].slice(-REMEMBERED),
   };
+  if (result !== "failed" || growsBy === 0) return next;
+  return withCount(next, wantedConfig(app).instances - growsBy);
 }
 
 /** A change of an app, for other programs. */
@@ -267,13 +279,14 @@ export function noted(
 /** The failed release is over. A new generation has the configuration from before it. */
 export function undone(app: App, at: number): App {
   const release = app.release!;
-  const config = specOf(app, release.from);
+  const before = ended(app, "failed", at);
+  const config = specOf(before, release.from);
   const generation = release.generation + 1;
   return {
-    ...ended(app, "failed", at),
-    specs: [...app.specs, { generation, config }],
+    ...before,
+    specs: [...before.specs, { generation, config }],
     release: {
-      ...release,
+      ...{ ...release, growsBy: undefined },
       ...{ generation, undoes: release.generation, rollback: false, failure: undefined },
       ...{ reload: [], begun: [], done: [], begunAt: at },
     },

@@ -87,6 +87,7 @@ function resizing(app: App, byIndex: readonly Instance[], all: readonly Instance
   if (surplus.length > 0) {
     return { app, steps: surplus.map(({ id }) => ({ type: "remove", id })) };
   }
+  if (app.release?.growsBy) return { app, steps: [] };
   const missing = count - byIndex.length;
   // An index is free once the instance that had it is gone.
   if (byIndex.length < all.length && byIndex.length > 0) return { app, steps: [] };

@@ -195,6 +195,9 @@ Deno.test("apply() adds instances although one is deleted during the reload", as
   const config = { ...supervisor.process("web:0").config, env: { NEW: "1" }, instances: 3 };
   const applying = apply(supervisor, await supervisor.apply.plan([config]));
   await test.until("web:0", "starting");
+  // On record from the beginning, for a daemon that is killed meanwhile.
+  const { record, wanted } = supervisor.directory.app("web")!;
+  assertEquals([record.release?.growsBy, wanted.instances, supervisor.list().length], [1, 3, 2]);
   await supervisor.remove("web:1");
   await applying;
   assertEquals(supervisor.list().length, 3);

@@ -260,11 +260,16 @@ export class Life {
 
   request(
     config: ProcessConfig | undefined,
-    { batch, rollback, always }: { batch: number; rollback: boolean; always: boolean },
+    { batch, rollback, always, growsBy = 0 }: {
+      batch: number;
+      rollback: boolean;
+      always: boolean;
+      growsBy?: number;
+    },
   ): void {
     const wanted = config && { ...config, instances: wantedConfig(this.app).instances };
     this.app = begun(this.app, {
-      ...{ by: "user", batch, rollback, waitReady: true, changes: [], at: ++this.now },
+      ...{ by: "user", batch, rollback, waitReady: true, changes: [], growsBy, at: ++this.now },
       ...(wanted && { config: wanted }),
       reload: always ? this.instances.map(({ id }) => id) : [],
     });
@@ -308,7 +313,9 @@ export class Life {
     this.#drain(one);
     one.isLeaving = true;
     const left = this.instances.filter(({ isLeaving }) => !isLeaving).length;
-    if (left > 0) this.app = withCount(this.app, Math.min(left, wantedConfig(this.app).instances));
+    const { instances } = wantedConfig(this.app);
+    if (left === 0 || left >= instances) return;
+    this.app = withCount(this.app, this.app.isResizing ? instances - 1 : left);
   }
 
   crash(one: Sim): void {

@@ -64,6 +64,7 @@ function wild(pick: Pick, life: Life): void {
     case 1:
       return life.request(pick(4) === 0 ? undefined : anyConfig(pick, life, false), {
         ...{ batch: 1 + pick(4), rollback: pick(2) === 0, always: pick(3) === 0 },
+        growsBy: pick(3) === 0 ? 1 + pick(3) : 0,
       });
     case 2:
       return life.instances.some(({ isLeaving }) => !isLeaving)
