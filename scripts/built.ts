@@ -8,7 +8,7 @@ import {
   eventReference,
   routeReference,
 } from "./references.ts";
-import { clientRoutes, clientTypes } from "./client_types.ts";
+import { clientTypes } from "./client_types.ts";
 
 interface Bundle {
   /** The module to bundle. */
@@ -41,7 +41,6 @@ export const BUILT: readonly Built[] = [
   { path: "src/docs/routes.md", from: routeReference },
   { path: "src/docs/engines.md", from: engineReference },
   { path: "src/client/answers.ts", from: clientTypes },
-  { path: "src/client/rest_rows.ts", from: clientRoutes },
 ];
 
 /** Builds the text of a generated file. */

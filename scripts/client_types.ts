@@ -1,4 +1,4 @@
-/** Writes the types and routes of the library's client from the registry of verbs. */
+/** Writes the types of the library's client from the registry of verbs. */
 
 import type * as z from "zod/mini";
 import { globalRegistry } from "zod/mini";
@@ -12,7 +12,7 @@ import {
   release,
 } from "../src/verbs/inspect/rows.ts";
 import { camelCase } from "../src/model/key_table.ts";
-import { VERB_ROWS, VERBS } from "../src/verbs/mod.ts";
+import { VERBS } from "../src/verbs/mod.ts";
 import { fieldChange, hint, processInfo, processResult } from "../src/verbs/shapes.ts";
 
 /** Name, description and schema of each answer. Nested schemas in this list are written by name. */
@@ -54,29 +54,6 @@ export function clientTypes(): string {
     ...ANSWERS.map(([name, title, schema]) =>
       `/** ${title} */\nexport interface ${name} ${fieldsText(defOf(schema).shape!)}\n`
     ),
-  ].join("\n");
-}
-
-/** `src/client/rest_rows.ts`: the requests of the REST routes, without the schema library. */
-export function clientRoutes(): string {
-  const rows = VERB_ROWS.flatMap(([name, { rest, bare }]) => {
-    if (rest === undefined) return [];
-    const requests = rest.map((
-      { method, path, query, defaults, fixed, body, bodyField = "*" },
-    ) => ({
-      ...{ method, path: path.replace(/\{\w+\}/, `{${bare}}`), query, fixed },
-      ...(body === undefined ? {} : { body: bodyField }),
-      ...(defaults === undefined ? {} : { own: Object.keys(defaults) }),
-    }));
-    return [`${name}: ${JSON.stringify(requests).replace(/"(\w+)":/g, "$1: ")},`];
-  });
-  return [
-    "/** How verbs are requested over REST. Written by deno task dashboard from src/verbs: change it there. */\n",
-    'import type { RestRow } from "./transport.ts";\n',
-    "/** Verbs with a route. The first one whose fixed fields are in the payload is used. */",
-    "export const REST_ROWS: { readonly [verb: string]: readonly RestRow[] } = {",
-    ...rows,
-    "};",
   ].join("\n");
 }
 

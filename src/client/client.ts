@@ -27,8 +27,9 @@ import { type LogLine, type LogStream, MAX_LINES } from "../model/log_line.ts";
 import type { ProcessChange, ProcessInfo } from "../model/process_info.ts";
 import { checkTarget } from "../model/target.ts";
 import type { ChangeJson } from "../protocol/process_json.ts";
+import { DaemonClient } from "../protocol/daemon_client.ts";
 import { throwFailed } from "../protocol/envelope.ts";
-import type { Input, Output, Payload, VerbName } from "../protocol/wire.ts";
+import type { Input, Output, Payload, VerbMap, VerbName } from "../protocol/wire.ts";
 import type {
   Alert,
   Cron,
@@ -44,8 +45,8 @@ import type {
   SystemMetrics,
   Why,
 } from "./answers.ts";
-import { type Fields, openItems, SocketTransport, streamOf, type Transport } from "./transport.ts";
-import { UrlTransport } from "./url_transport.ts";
+import { openItems, streamOf } from "./streams.ts";
+import { homeOf, UrlWay } from "./way.ts";
 import {
   camelKeys,
   filterKeys,
@@ -114,7 +115,7 @@ export interface EventQuery extends CallOptions {
  * throws `StartFailedError`.
  */
 export class Client extends ProcessHost {
-  readonly #transport: Transport;
+  readonly #daemon: DaemonClient;
 
   /**
    * Creates a client for this user's daemon, for a home or for a URL. Sends nothing yet. Throws
@@ -124,9 +125,9 @@ export class Client extends ProcessHost {
   constructor(options: ClientOptions = {}) {
     super();
     refuseUnknown("options", options, ["home", "url", "token"], "bad_request");
-    this.#transport = "url" in options
-      ? new UrlTransport(options.url, options.token)
-      : new SocketTransport(options.home);
+    this.#daemon = new DaemonClient(
+      "url" in options ? new UrlWay(options.url, options.token) : homeOf(options.home),
+    );
   }
 
   /** The daemon's version. Needs no token. */
@@ -352,10 +353,10 @@ export class Client extends ProcessHost {
   ): Promise<Output<N>> {
     try {
       optionsOf("call", options);
-      const fields = payload as Fields;
+      const fields = payload as Readonly<Record<string, unknown>>;
       if ("target" in fields) checkTarget(fields.target);
       if (name.startsWith("cron_") && "name" in fields) checkTarget(fields.name);
-      const data = await this.#transport.call(name, fields, options);
+      const data = await this.#daemon.call(name, payload as VerbMap[N]["payload"], options);
       throwFailed(data);
       return data;
     } catch (error) {
@@ -371,7 +372,7 @@ export class Client extends ProcessHost {
   ): Promise<ReadableStream<T>> {
     try {
       return await openItems<W, T>(
-        (options) => this.#transport.stream(what, search, options),
+        ({ signal }) => this.#daemon.stream(`/${what}?${search}`, signal),
         { signal, ...how },
       );
     } catch (error) {

@@ -93,8 +93,7 @@ export function filterKeys(
 }
 
 /**
- * Options of a call in wire form, with the timeout as text, which both transports accept. Throws
- * `bad_request`.
+ * Options of a call in wire form. Throws `bad_request`.
  */
 export function wireOptions(options: object): Record<string, unknown> {
   return Object.fromEntries(

@@ -3,8 +3,8 @@
 import { type Context, Hono } from "hono";
 import * as z from "zod/mini";
 import { bodyLimit } from "hono/body-limit";
-import { ifPossible, ProcsupError, quote } from "../model/errors.ts";
-import { answered, failure } from "../protocol/envelope.ts";
+import { ifPossible, ProcsupError } from "../model/errors.ts";
+import { answered, failure, readRequestEnvelope } from "../protocol/envelope.ts";
 import { changesOf } from "../protocol/process_json.ts";
 import { AGENT_HEADER, HOOK_HEADER, OWN_PEER, PEER_HEADER } from "../protocol/version.ts";
 import type { HookOrigin } from "../process/process_requests.ts";
@@ -45,15 +45,7 @@ export function ipcApp(context: VerbContext): Hono {
     }),
   );
   app.post("/ipc", async (c) => {
-    const body = await readJson(c);
-    if (typeof body !== "object" || body === null || !("action" in body)) {
-      throw new ProcsupError("bad_request", 'Missing "action": the envelope is {action, payload}');
-    }
-    const { action, payload } = body as { action: unknown; payload?: unknown };
-    if (typeof action !== "string") {
-      const what = `Invalid "action" ${quote(action)}: expected the name of a verb`;
-      throw new ProcsupError("bad_request", what);
-    }
+    const { action, payload } = readRequestEnvelope(await readJson(c));
     return await answer(c, context, action, payload);
   });
   app.get("/logs", async (c) => {

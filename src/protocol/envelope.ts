@@ -6,6 +6,7 @@ import {
   isErrorCode,
   messageOf,
   ProcsupError,
+  quote,
 } from "../model/errors.ts";
 import { type Hint, hintIn } from "../model/hint.ts";
 import { StartFailedError } from "../model/start_failed.ts";
@@ -93,6 +94,23 @@ function isTexts(value: unknown): value is readonly string[] {
 
 function isState(value: unknown): value is ProcessState {
   return (PROCESS_STATES as readonly unknown[]).includes(value);
+}
+
+/** A verb and its payload, as sent to `/ipc`. */
+export interface RequestEnvelope {
+  readonly action: string;
+  readonly payload?: unknown;
+}
+
+/** The envelope in a body. Throws `bad_request`. */
+export function readRequestEnvelope(body: unknown): RequestEnvelope {
+  if (typeof body !== "object" || body === null || !("action" in body)) {
+    throw new ProcsupError("bad_request", 'Missing "action": the envelope is {action, payload}');
+  }
+  const { action, payload } = body as { readonly action: unknown; readonly payload?: unknown };
+  if (typeof action === "string") return { action, payload };
+  const what = `Invalid "action" ${quote(action)}: expected the name of a verb`;
+  throw new ProcsupError("bad_request", what);
 }
 
 /** The answer of the daemon. `error` is empty on success. */

@@ -19,18 +19,18 @@ import {
 import { addDashboard } from "./dashboard_routes.ts";
 import { addExtras } from "./stream_routes.ts";
 import { isExpected, replyError, replyJson, replyJsonText } from "./reply.ts";
-import { failureOf } from "../protocol/envelope.ts";
-import { REST_ROWS, type Route } from "../verbs/mod.ts";
+import { answered, failureOf, readRequestEnvelope } from "../protocol/envelope.ts";
+import { readVerb, REST_ROWS, type Route } from "../verbs/mod.ts";
 import { readQuery } from "../verbs/read_input.ts";
-import { REST_BASE } from "../protocol/version.ts";
+import { OWN_PEER, PEER_HEADER, REST_BASE } from "../protocol/version.ts";
 import type { ProcessJson } from "../protocol/wire.ts";
-import { allowRole } from "../auth/gatekeeper.ts";
+import { allowRole, unauthorized } from "../auth/gatekeeper.ts";
 
 export function webApp(parts: WebParts): WebApp {
   const app: WebApp = new Hono();
-  app.onError((error) => {
+  app.onError((error, c) => {
     if (!isExpected(error)) parts.warn(`Web: ${error.stack ?? error}`);
-    return replyError(error);
+    return replyError(error, c.req.path === DOOR ? { success: false, data: null } : {});
   });
   app.use(endHeadBody);
   // Compresses JSON of a kilobyte or more, but neither streams nor pages.
@@ -41,10 +41,12 @@ export function webApp(parts: WebParts): WebApp {
     const host = parts.proxies?.hostOf(peerOf(c), headers) ?? headers.host;
     parts.names?.check({ host, origin, fetchSite }, isPage(c));
     await next();
+    c.header(PEER_HEADER, OWN_PEER);
   });
   addDashboard(app, parts);
   addExtras(app, parts);
   addRoutes(app, parts);
+  addDoor(app, parts);
   app.notFound(() => replyError(new ProcsupError("not_found", "No such path")));
   return app;
 }
@@ -74,6 +76,34 @@ function patternOf(path: string): string {
 /** Matches the paths of the table that a path with a parameter covers, and itself. */
 function coveredBy(path: string): RegExp {
   return new RegExp(`^${path.replace(/\{\w+\}/, "[^/]+")}$`);
+}
+
+/** Takes the same envelopes as the Unix socket, for programs. */
+const DOOR = "/ipc";
+
+function addDoor(app: WebApp, parts: WebParts): void {
+  app.post(DOOR, async (c) => {
+    const { envelope, status } = answered(await callFrom(c, parts));
+    return replyJson(envelope, status);
+  });
+  onlyFor(app, DOOR, ["POST"]);
+}
+
+/** Carries out the verb in an envelope. Only verbs with a route come over the network. */
+async function callFrom(c: WebContext, parts: WebParts): Promise<unknown> {
+  const isAnonymous = c.req.header("authorization") === undefined;
+  const principal = isAnonymous ? undefined : await principalOf(c, parts);
+  const { action, payload } = readRequestEnvelope(await readBody(c, true));
+  if (isAnonymous && action !== "ping") throw unauthorized();
+  const { name, verb } = readVerb(action, payload);
+  allowRole(principal, verb.role);
+  if (verb.rest === undefined) {
+    throw new ProcsupError("forbidden", `"${name}" is only for programs on this machine`, {
+      hint: "The Unix socket of the daemon takes it",
+    });
+  }
+  const sender = principal === undefined ? parts.backend : parts.backend.as(principal);
+  return await sender.dispatch(action, payload);
 }
 
 async function serve(c: WebContext, route: Route, parts: WebParts): Promise<Response> {

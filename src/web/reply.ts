@@ -67,10 +67,10 @@ export function publicError(error: unknown): ErrorJson {
   return errorJson(isExpected(error) ? error : UNEXPECTED);
 }
 
-/** The answer to an error, with the status of the error table. */
-export function replyError(error: unknown): Response {
+/** The answer to an error, with the status of the error table. Its JSON begins with `before`. */
+export function replyError(error: unknown, before: object = {}): Response {
   const shown = publicError(error);
-  return replyJson(shown, ERROR_TABLE[shown.code].http, errorHeaders(error));
+  return replyJson({ ...before, ...shown }, ERROR_TABLE[shown.code].http, errorHeaders(error));
 }
 
 /** Like `replyError()`, for a connection that has no response object. It closes the connection. */

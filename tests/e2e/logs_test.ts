@@ -3,7 +3,8 @@
  */
 
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { UrlTransport } from "../../src/client/url_transport.ts";
+import { DaemonClient } from "../../src/protocol/daemon_client.ts";
+import { UrlWay } from "../../src/client/way.ts";
 import { listArchives } from "../../src/logs/write/archives.ts";
 import { readPosition } from "../../src/logs/read/log_position.ts";
 import { sleep } from "../../src/platform/clock.ts";
@@ -275,9 +276,7 @@ Deno.test("logs -f of all starts without an app, and shows each later one, even 
   const streams = [
     await daemon.client.stream("/logs?follow=true", signal),
     await daemon.client.stream("/logs?follow=true&new=true", signal, { from: {} }),
-    await new UrlTransport(url, token).stream("logs", new URLSearchParams("follow=true"), {
-      signal,
-    }),
+    await new DaemonClient(new UrlWay(url, token)).stream("/logs?follow=true", signal),
   ];
   const seen = streams.map(() => "");
   const reading = streams.map(async (stream, at) => {

@@ -6,7 +6,7 @@ import { textWidth } from "../../src/cli/terminal_text.ts";
 import { colorText } from "../../src/model/plain_text.ts";
 import { decodeKeys } from "../../src/cli/top/keys.ts";
 import { cleanColors, cleanLine, cut, wrap } from "../../src/cli/top/text.ts";
-import { baseOf } from "../../src/client/url_transport.ts";
+import { baseOf } from "../../src/client/way.ts";
 import { placeAt } from "../../src/config/document.ts";
 import { emptyIni } from "../../src/import/ini.ts";
 import { supervisord } from "../../src/import/supervisord.ts";

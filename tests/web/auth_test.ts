@@ -6,6 +6,8 @@ import { NamedTokens } from "../../src/auth/named_tokens.ts";
 import { type SessionOwner, Sessions } from "../../src/auth/sessions.ts";
 import { ProcsupError } from "../../src/model/errors.ts";
 import { unsealed, writeState } from "../../src/platform/files/state_file.ts";
+import { PROTOCOL, VERSION } from "../../src/protocol/version.ts";
+import { VERB_ROWS } from "../../src/verbs/mod.ts";
 import { isPublicKey, newKeyPair, publicText } from "../../src/protocol/session_signature.ts";
 import type { Role } from "../../src/verbs/verb.ts";
 import { FakeClock } from "../support/fake_clock.ts";
@@ -41,6 +43,11 @@ Deno.test("webApp() allows a named token what its role permits, and nothing once
     ["POST", P, { name: "x" }, 403, 403, 201],
     ["PATCH", `${P}/api`, { tags: ["x"] }, 403, 403, 200],
     ["DELETE", `${P}/api`, undefined, 403, 403, 200],
+    ["POST", "/ipc", { action: "list" }, 200, 200, 200],
+    ["POST", "/ipc", { action: "restart", payload: "api" }, 403, 200, 200],
+    ["POST", "/ipc", { action: "start", payload: { target: "api" } }, 403, 200, 200],
+    ["POST", "/ipc", { action: "start", payload: { name: "x" } }, 403, 403, 200],
+    ["POST", "/ipc", { action: "delete", payload: "api" }, 403, 403, 200],
   ];
   for (const [method, path, body, ...expected] of rows) {
     const init = body === undefined ? {} : { body };
@@ -54,6 +61,52 @@ Deno.test("webApp() allows a named token what its role permits, and nothing once
   web.tokens.revoke("ops");
   assertEquals((await web.ask("GET", P, { token: operate })).status, 401);
   assertEquals(web.tokens.list().map(({ name }) => name), ["boss", "grafana"]);
+});
+
+Deno.test("/ipc of the web takes the verbs that have a route, from nobody that REST refuses", async () => {
+  await using web = new FakeWeb();
+  const call = (action: unknown, how: { token?: string; headers?: Record<string, string> } = {}) =>
+    web.ask("POST", "/ipc", {
+      body: { action, payload: action === "stop" ? "api" : undefined },
+      ...how,
+    });
+  // No token that is used over a network gives what outlives it, or ends the daemon.
+  const local = VERB_ROWS.filter(([, { rest }]) => rest === undefined).map(([name]) => name);
+  for (const verb of local) {
+    const { status, body } = await call(verb);
+    assertEquals(
+      [status, body.code, body.success, body.data],
+      [403, "forbidden", false, null],
+      verb,
+    );
+  }
+  assert(local.includes("token") && local.includes("shutdown") && local.includes("token_create"));
+  for (const token of ["", "wrong"]) {
+    for (const verb of ["list", "stop", "token", "nothing"]) {
+      assertEquals((await call(verb, { token })).body.code, "unauthorized", verb);
+    }
+  }
+  assertEquals((await call("ping", { token: "" })).body.data.status, "ok");
+  assertEquals((await call("nothing")).body.code, "unknown_verb");
+  assertEquals((await call(5)).body.error, 'Invalid "action" 5: expected the name of a verb');
+  assertEquals((await web.ask("POST", "/ipc", { body: {} })).body.code, "bad_request");
+  assertEquals((await web.ask("GET", "/ipc")).headers.get("allow"), "POST");
+  const large = { action: "stop", payload: "x".repeat(1024 * 1024) };
+  assertEquals((await web.ask("POST", "/ipc", { body: large })).status, 413);
+  const early = { action: "ping", payload: "x".repeat(4096) };
+  assertEquals((await web.ask("POST", "/ipc", { body: early, token: "" })).status, 413);
+  for (
+    const headers of <Record<string, string>[]> [
+      { origin: "http://evil.com" },
+      { host: "evil.com" },
+      { "sec-fetch-site": "cross-site" },
+      { "content-type": "text/plain" },
+    ]
+  ) assert((await call("stop", { headers })).status >= 400, Object.keys(headers)[0]);
+  assertEquals(web.calls.map(([verb]) => verb), ["ping"]);
+  const { status, body, headers } = await call("stop");
+  assertEquals([status, body.success, body.data.status], [200, true, "stopped"]);
+  assertEquals(headers.get("procsup-daemon"), `${VERSION} ${PROTOCOL}`);
 });
 
 Deno.test("webApp() signs a tab in with a code that works once, within a minute", async () => {

@@ -27,6 +27,8 @@ Deno.test("openServer() serves each path with and without its base path, and no 
     }
     const made = await ask(`${base}/api/v1/processes`, { method: "POST", body: '{"name":"x"}' });
     assertMatch(made.location!, /^\/procsup\/api\/v1\/processes\/\w+$/);
+    const called = await ask(`${base}/ipc`, { method: "POST", body: '{"action":"list"}' });
+    assertEquals(JSON.parse(called.text).data.length, 1);
   }
   const bare = await ask(BASE);
   assertEquals([bare.status, bare.location], [308, `${BASE}/`]);
@@ -68,6 +70,7 @@ Deno.test("a signature is good for its path below the base path, once, and for n
     [`${BASE}${P}/api`, "DELETE", "", await signed("GET", `${P}/api`)],
     [`${BASE}${P}/api/stop`, "POST", '{"force":true}', await signed("POST", `${P}/api/stop`, "{}")],
     [`${BASE}${P}`, "GET", "", await signed("GET", `${BASE}${P}`)],
+    [`${BASE}/ipc`, "POST", '{"action":"list"}', await signed("POST", "/ipc", "{}")],
   ] as const;
   for (const [path, method, body, authorization] of rows) {
     assertEquals(await send(path, authorization, method, body), 401, `${method} ${path} ${body}`);

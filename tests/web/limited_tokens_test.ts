@@ -102,6 +102,11 @@ Deno.test("acting on another app fails as if it did not exist, and a group is it
   assertEquals((await ask("POST", "/api/v1/processes/all/restart")).status, 200);
   assertEquals((await web.daemon.status(HIDDEN)).pid, hidden.pid);
 
+  const call = async (action: string, payload?: unknown) =>
+    (await ask("POST", "/ipc", { action, payload })).body;
+  assertEquals((await call("stop", HIDDEN)).code, "process_not_found");
+  assertEquals((await call("list")).data.length, 1);
+
   // The same by the socket, where a named token works too.
   const socket = pathsIn(web.daemon.home).socket;
   const token = scene.authorization.split(" ")[1]!;

@@ -43,6 +43,7 @@ export const browser: Readonly<Record<string, Attack>> = {
       ["GET", "/api/v1/events", undefined],
       ["POST", `${PROCESSES}/app/restart`, undefined],
       ["POST", "/mcp", mcp],
+      ["POST", "/ipc", { action: "restart", payload: "app" }],
     ] as const;
     for (const headers of guesses) {
       for (const [method, path, body] of ways) {

@@ -139,7 +139,7 @@ function mcpRequest(scene: Scene, tools: readonly Schema[], values: RandomValues
   return { what: body.slice(0, 300), answer: answered() };
 }
 
-/** Sends a random envelope over the Unix socket, with payloads of REST and fields of other verbs. */
+/** Sends a random envelope to the Unix socket or the web listener, with payloads of REST and fields of other verbs. */
 function socketRequest(scene: Scene, schemas: Schema, values: RandomValues): ReturnType<Ask> {
   const { random } = values;
   const known = Object.keys(VERBS).filter((name) => !LEFT_OUT.has(name));
@@ -150,8 +150,10 @@ function socketRequest(scene: Scene, schemas: Schema, values: RandomValues): Ret
     ? values.odd()
     : { ...(verb === "start" ? {} : fields), ...values.of(schema, "payload") as object };
   const body = JSON.stringify({ action: verb, payload });
+  const isWeb = random.chance(0.5);
   const answered = async (): Promise<Answer> => {
     const { token } = scene.web;
+    if (isWeb) return await scene.ask(token, "POST", "/ipc", body);
     const response = await unixRequest(`${scene.daemon.home}/procsup.sock`, {
       ...{ method: "POST", path: "/ipc", body, token: () => token },
       signal: AbortSignal.timeout(LIMIT_MS),
@@ -178,7 +180,7 @@ export const fuzz: Readonly<Record<string, Attack>> = {
     return await fuzzed(scene, (values) => mcpRequest(scene, tools, values));
   },
 
-  async "fuzz: verbs on the Unix socket"(scene) {
+  async "fuzz: verbs on the Unix socket and the web listener"(scene) {
     const { components: { schemas } } = await document(scene);
     return await fuzzed(scene, (values) => socketRequest(scene, schemas, values.with(schemas)));
   },

@@ -53,6 +53,12 @@ async function onSocket(scene: Scene, token: string | undefined, verb: string): 
   return response.status;
 }
 
+/** Requests a verb of the web listener. Returns the HTTP status. */
+async function onWeb(scene: Scene, token: string | undefined, verb: string): Promise<number> {
+  const body = { action: verb, payload: verb === "list" ? undefined : "app" };
+  return (await scene.ask(token ?? "", "POST", "/ipc", body)).status;
+}
+
 async function unharmed(scene: Scene, pid: number, seen: string): Promise<void> {
   holds(await scene.appPid() === pid, `the app was stopped or restarted: ${seen}`);
 }
@@ -105,22 +111,33 @@ export const roles: Readonly<Record<string, Attack>> = {
     return `${all.length} routes × 2: all 401 or 429`;
   },
 
-  async "a read token on the Unix socket"(scene) {
+  async "a read token sends envelopes to the Unix socket and to the web listener"(scene) {
     const [token, pid] = [await scene.token("read"), await scene.appPid()];
     const reads = new Set(
       "list status why history releases metrics_history wait logs search_logs log_counts events alerts cron_list webhook_list ports system_metrics system_info ping"
         .split(" "),
     );
     for (const verb of Object.keys(VERBS).filter((name) => !reads.has(name))) {
-      const status = await onSocket(scene, token, verb);
-      holds(status === 403, `${verb} gives ${status}`);
+      for (const send of [onSocket, onWeb]) {
+        const status = await send(scene, token, verb);
+        holds(status === 403, `${verb} gives ${status}`);
+      }
     }
     for (const wrong of [undefined, "ps_0000"]) {
-      const status = await onSocket(scene, wrong, "list");
-      holds([401, 429].includes(status), `list with ${wrong ?? "no"} token gives ${status}`);
+      for (const send of [onSocket, onWeb]) {
+        const status = await send(scene, wrong, "list");
+        holds([401, 429].includes(status), `list with ${wrong ?? "no"} token gives ${status}`);
+      }
     }
-    await unharmed(scene, pid, "over the socket");
-    return `${Object.keys(VERBS).length - reads.size} verbs: all 403`;
+    const local = Object.entries(VERBS).filter(([, verb]) => !("rest" in verb));
+    for (const [verb] of local) {
+      const status = await onWeb(scene, scene.web.token, verb);
+      holds(status === 403, `the owner: ${verb} over the network gives ${status}`);
+    }
+    await unharmed(scene, pid, "by an envelope");
+    return `${
+      Object.keys(VERBS).length - reads.size
+    } verbs × 2, ${local.length} of the owner: all 403`;
   },
 
   async "another user opens the home, the token and the socket"(scene) {

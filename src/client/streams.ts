@@ -1,89 +1,10 @@
-/** The client's transports: their interface, the one over the Unix socket, and the items of streams. */
+/** The streams of a daemon as those of a program: typed items, an end by a signal, errors. */
 
 import type { CallOptions } from "../library/options.ts";
-import { ifPossible, ProcsupError, quote } from "../model/errors.ts";
-import { absolute, defaultHome } from "../platform/files/paths.ts";
-import { notPermitted } from "../platform/users/permissions.ts";
-import { DaemonClient } from "../protocol/daemon_client.ts";
-import type { Output, VerbMap, VerbName } from "../protocol/wire.ts";
+import { ifPossible, ProcsupError } from "../model/errors.ts";
 import type { ShutdownNoticeJson } from "../protocol/process_json.ts";
 import { ndjson } from "../protocol/streams.ts";
 import { inLibraryWords } from "../library/words.ts";
-
-/** Fields of a verb, in wire form. Undefined fields count as missing. */
-export type Fields = Readonly<Record<string, unknown>>;
-
-/** A connection to a daemon. Throws `ProcsupError`. */
-export interface Transport {
-  /**
-   * Carries out a verb. On several processes, throws the error of the first that failed. Over REST
-   * `results` are missing if all succeeded.
-   */
-  call<N extends VerbName>(name: N, fields: Fields, options: CallOptions): Promise<Output<N>>;
-  /** A stream with one JSON value per line. */
-  stream(
-    what: "events" | "logs",
-    query: URLSearchParams,
-    options: CallOptions,
-  ): Promise<ReadableStream<Uint8Array>>;
-}
-
-/** A route of a verb. */
-export interface RestRow {
-  readonly method: string;
-  /** Below `/api/v1`, with a field in braces. */
-  readonly path: string;
-  /** Fields in the query. */
-  readonly query?: readonly string[];
-  /** Fields sent as `own` unless given: REST has other defaults than the verb. */
-  readonly own?: readonly string[];
-  readonly fixed?: Fields;
-  /** The field that is the body; `*`: all remaining fields. */
-  readonly body?: string;
-}
-
-/** The daemon of one home. */
-export class SocketTransport implements Transport {
-  readonly #daemon: DaemonClient;
-
-  /**
-   * Throws `bad_request` for an invalid home, `forbidden` if the permission to find it is missing.
-   */
-  constructor(home: string | undefined) {
-    this.#daemon = new DaemonClient(homeOf(home));
-  }
-
-  async call<N extends VerbName>(
-    name: N,
-    fields: Fields,
-    options: CallOptions,
-  ): Promise<Output<N>> {
-    return await this.#daemon.call(name, fields as VerbMap[N]["payload"], options);
-  }
-
-  async stream(
-    what: "events" | "logs",
-    query: URLSearchParams,
-    { signal }: CallOptions,
-  ): Promise<ReadableStream<Uint8Array>> {
-    return await this.#daemon.stream(`/${what}?${query}`, signal);
-  }
-}
-
-function homeOf(home: unknown): string {
-  // An empty path would be the working directory.
-  if (home !== undefined && (typeof home !== "string" || home === "")) {
-    throw new ProcsupError(
-      "bad_request",
-      `Invalid "home" ${quote(home)}: expected the path of a directory`,
-    );
-  }
-  try {
-    return home === undefined ? defaultHome() : absolute(home);
-  } catch (error) {
-    throw notPermitted(error, "find the daemon") ?? error;
-  }
-}
 
 /** How a stream is opened and ends. */
 interface ItemsOptions<W, T> extends CallOptions {
