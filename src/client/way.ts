@@ -41,7 +41,7 @@ export class UrlWay implements Way {
     isPing: boolean,
   ): Promise<UnixResponse> {
     const response = await this.#fetch(path === "/ipc" ? path : `${REST_BASE}${path}`, {
-      ...{ method, body, signal: signal ?? null },
+      ...{ method, body: body ?? null, signal: signal ?? null },
       // Following a redirect may change the method and drops the token.
       redirect: "manual",
       headers: {
