@@ -23,7 +23,6 @@ import { answered, failureOf, readRequestEnvelope } from "../protocol/envelope.t
 import { readVerb, REST_ROWS, type Route } from "../verbs/mod.ts";
 import { readQuery } from "../verbs/read_input.ts";
 import { OWN_PEER, PEER_HEADER, REST_BASE } from "../protocol/version.ts";
-import type { ProcessJson } from "../protocol/wire.ts";
 import { allowRole, unauthorized } from "../auth/gatekeeper.ts";
 
 export function webApp(parts: WebParts): WebApp {
@@ -122,7 +121,8 @@ async function serve(c: WebContext, route: Route, parts: WebParts): Promise<Resp
   if (failure !== undefined) throw failure;
   const answer = row.answer === undefined ? data : row.answer.of(data as never);
   if (row.status !== 201) return replyJson(answer);
-  const location = `${basePath}${REST_BASE}/processes/${(answer as ProcessJson).id}`;
+  const { id, name: word } = Object(answer) as { readonly id?: string; readonly name?: string };
+  const location = `${basePath}${REST_BASE}${row.path}/${encodeURIComponent(id ?? word ?? "")}`;
   return replyJson(answer, 201, { location });
 }
 
