@@ -71,7 +71,9 @@ Deno.test("/ipc of the web takes the verbs that have a route, from nobody that R
       ...how,
     });
   // Nobody ends the daemon or gets the owner's token over a network.
-  const local = VERB_ROWS.filter(([, { rest }]) => rest === undefined).map(([name]) => name);
+  const local: readonly string[] = VERB_ROWS.filter(([, { rest }]) => rest === undefined).map((
+    [name],
+  ) => name);
   for (const verb of local) {
     const { status, body } = await call(verb);
     assertEquals(
