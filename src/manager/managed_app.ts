@@ -486,15 +486,17 @@ export class ManagedApp implements Recorded {
       const isFailure = error !== undefined && !process.isLeaving &&
         process.snapshot.desired === desired;
       const { id, name } = process;
-      this.#set(
-        isFailure
-          ? failed(this.#app, id, {
-            instance: name,
-            reason: withoutName(error.message),
-            lastLines: lastWords?.lastOutput ?? [],
-          })
-          : proven(this.#app, [id]),
-      );
+      if (isFailure) {
+        this.#set(failed(this.#app, id, {
+          instance: name,
+          reason: withoutName(error.message),
+          lastLines: lastWords?.lastOutput ?? [],
+        }));
+      } else {
+        // Recorded with the next step. If that is lost, the next daemon proves it again.
+        this.#app = proven(this.#app, [id]);
+        this.#owner.recorder.recordSoon(this);
+      }
     }
     this.next();
   }

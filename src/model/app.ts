@@ -53,11 +53,11 @@ export interface Release extends ReleaseOptions {
   readonly changes: readonly FieldChange[];
   /** How many instances are added once it is done: part of the wanted number until it fails. */
   readonly growsBy?: number | undefined;
-  /** Ids of the instances that get a new run even if the change needs none. */
+  /** Ids of the instances that get a new run even if the change needs none; empty once it is over. */
   readonly reload: readonly string[];
-  /** Ids of the instances whose turn has come. */
+  /** Ids of the instances whose turn has come; empty once it is over. */
   readonly begun: readonly string[];
-  /** Ids of those that came up, and of those that needed no new run. */
+  /** Ids of those that came up, and of those that needed no new run; empty once it is over. */
   readonly done: readonly string[];
   /** Milliseconds since the epoch. */
   readonly begunAt: number;
@@ -162,7 +162,7 @@ export function ended(app: App, result: NonNullable<Release["result"]>, at: numb
   const { release } = app;
   if (release === undefined) return app;
   const { growsBy = 0, ...rest } = release;
-  const over: Release = { ...rest, result, endedAt: at };
+  const over: Release = { ...rest, reload: [], begun: [], done: [], result, endedAt: at };
   const isGood = result === "done";
   const history = isGood && release.undoes !== undefined
     ? app.history.map((one) =>
