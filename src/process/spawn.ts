@@ -139,6 +139,9 @@ const OWN_OUTPUT = /\/dev\/(stdout|stderr|fd\/[12])\b|\/proc\/self\/fd\/[12]\b/;
 /** A script that is longer names them earlier, or is seen to truncate its log. */
 const SCRIPT_BYTES = 64 * 1024;
 
+/** The header of an ELF or Mach-O file has a NUL. */
+const MAGIC_BYTES = 32;
+
 /** Whether the app writes through pipes, which an open does not truncate. */
 function usesPipes(
   { config: { log, tty, cwd }, truncatesLog }: LaunchedRun,
@@ -152,8 +155,12 @@ function usesPipes(
   // The program, or the script of an interpreter and its options.
   const files = argv.slice(0, 3).filter((word) => word.includes("/") || word.includes("."));
   return files.some((file) => {
-    const text = ifPossible(() => headOfProgram(resolve(cwd, file), SCRIPT_BYTES, user));
-    return text !== undefined && !text.includes("\0") && OWN_OUTPUT.test(text);
+    const path = resolve(cwd, file);
+    const head = (bytes: number) => ifPossible(() => headOfProgram(path, bytes, user)) ?? "\0";
+    // Most programs are machine code, which the first bytes tell.
+    if (head(MAGIC_BYTES).includes("\0")) return false;
+    const text = head(SCRIPT_BYTES);
+    return !text.includes("\0") && OWN_OUTPUT.test(text);
   });
 }
 

@@ -64,7 +64,7 @@ for (const shell of SHELLS) {
         await wrapped(shell, home.path, "", ["/bin/sh", "-c", line]).output();
         const files = new RunFiles(home.path);
         assertEquals(files.read("run", "exit"), status);
-        assertEquals(files.tellsSignal("run"), script === "kill", line);
+        assertEquals(files.exit("run")?.tellsSignal, script === "kill", line);
       }
     },
   });

@@ -192,11 +192,12 @@ export class Launcher {
 
   /** How a run ended, as its wrapper recorded it; code and signal are null without a record. */
   exitOf(runId: string): Exit {
-    const status = this.#files.read(runId, "exit");
-    if (status === undefined) return { code: null, signal: null, at: new Date() };
+    const recorded = this.#files.exit(runId);
+    if (recorded === undefined) return { code: null, signal: null, at: new Date() };
+    const { status, tellsSignal } = recorded;
     if (status === NOT_STARTED) return { code: null, signal: null, at: new Date(), refused: true };
     const at = this.#files.writtenAt(runId, "exit");
-    const isCode = !UNTOLD_STATUS.has(status) && !this.#files.tellsSignal(runId);
+    const isCode = !UNTOLD_STATUS.has(status) && !tellsSignal;
     const exit = isCode ? { code: status, signal: null } : exitFromStatus(status);
     // Also the code of a shell whose command was killed.
     const oom = status === KILLED_STATUS &&

@@ -72,9 +72,10 @@ export class RunFiles {
     return value === undefined ? undefined : Number(value);
   }
 
-  /** Whether the shell of a run that is over has told that a signal ended the app. */
-  tellsSignal(runId: string): boolean {
-    return this.#parts(runId, "exit")?.words !== undefined;
+  /** The exit status of a run, and whether its shell has told that a signal ended the app. */
+  exit(runId: string): { readonly status: number; readonly tellsSignal: boolean } | undefined {
+    const parts = this.#parts(runId, "exit");
+    return parts && { status: Number(parts.value), tellsSignal: parts.words !== undefined };
   }
 
   #parts(runId: string, kind: FileKind): Partial<Record<string, string>> | undefined {
