@@ -33,6 +33,10 @@ export const BUILT: readonly Built[] = [
     path: "src/web/dashboard/built/app.js.txt",
     from: { entry: "src/web/dashboard/app/main.tsx", header: `// ${AHEAD}` },
   },
+  {
+    path: "src/web/dashboard/built/terminal.js.txt",
+    from: { entry: "src/web/dashboard/app/terminal/xterm.ts", header: `// ${AHEAD}` },
+  },
   { path: "src/model/process_config.ts", from: configTypes },
   { path: "src/docs/keys.md", from: keyReference },
   { path: "src/docs/commands.md", from: commandReference },

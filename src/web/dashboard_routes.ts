@@ -111,9 +111,10 @@ class Files {
   readonly #prepared = new Map<string, Promise<Prepared>>();
 
   async serve(path: string, request: Request): Promise<Response> {
-    const { ASSETS } = await import("./dashboard/assets.ts");
-    if (!Object.hasOwn(ASSETS, path)) throw new ProcsupError("not_found", "No such path");
-    const { text, type } = ASSETS[path]!;
+    const { assetAt } = await import("./dashboard/assets.ts");
+    const asset = await assetAt(path);
+    if (asset === undefined) throw new ProcsupError("not_found", "No such path");
+    const { text, type } = asset;
     const { etag, gzip } = await this.#prepared.getOrInsertComputed(path, () => prepared(text));
     const headers = { etag, "cache-control": "no-cache", vary: "accept-encoding" };
     if (!ifNoneMatch(request.headers.get("if-none-match"), etag)) return reply(null, headers, 304);

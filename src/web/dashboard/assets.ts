@@ -32,10 +32,24 @@ const styles = [
   ...[history, stacked, logs, colors, phone],
 ].join("\n");
 
-/** Path → file. There are no others. */
+const SCRIPT = "text/javascript; charset=utf-8";
+
+/** Path → file. */
 export const ASSETS: Readonly<Record<string, Asset>> = {
   "/": { text: page, type: "text/html; charset=utf-8" },
-  "/assets/app.js": { text: script, type: "text/javascript; charset=utf-8" },
+  "/assets/app.js": { text: script, type: SCRIPT },
   "/assets/app.css": { text: styles, type: "text/css; charset=utf-8" },
   "/assets/icon.svg": { text: icon, type: "image/svg+xml" },
 };
+
+/** Programs that one page needs, by path. They take memory once they are requested. */
+const PROGRAMS: Readonly<Record<string, () => Promise<{ readonly default: string }>>> = {
+  "/assets/terminal.js": () => import("./built/terminal.js.txt", { with: { type: "text" } }),
+};
+
+/** A file of the dashboard; undefined if there is none at the path. */
+export async function assetAt(path: string): Promise<Asset | undefined> {
+  if (Object.hasOwn(ASSETS, path)) return ASSETS[path];
+  if (!Object.hasOwn(PROGRAMS, path)) return undefined;
+  return { text: (await PROGRAMS[path]!()).default, type: SCRIPT };
+}

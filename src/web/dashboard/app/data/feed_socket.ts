@@ -1,6 +1,7 @@
 /** The WebSocket: what the daemon pushes, and followed logs, which share it. */
 
 import type { LogLine, LogStart } from "../../../../model/log_line.ts";
+import type { TerminalPiece } from "../../../../protocol/process_json.ts";
 import type { LogRequest } from "../../../../protocol/wire.ts";
 import { type Ask, endOfStream, jsonLines, send } from "./api.ts";
 import type { PushedMessage } from "./feed_state.ts";
@@ -14,18 +15,27 @@ interface SocketEvents {
   readonly lost: (error: unknown) => void;
 }
 
+/** A terminal's output that is confirmed at once. */
+const CONFIRM_CHARS = 32 * 1024;
+
 /** Lines, and what is known at their beginning. */
 type LogBatch = readonly (LogLine | LogStart)[];
 
 type Message = Readonly<Record<string, unknown>>;
+
+interface Reader {
+  readonly out: ReadableStreamDefaultController<unknown>;
+  /** Characters of a terminal's messages that are not confirmed. */
+  unconfirmed: number;
+}
 
 /** The open WebSocket, if there is one. */
 let open: FeedSocket | undefined;
 
 export class FeedSocket {
   readonly #socket: WebSocket;
-  /** The readers of the open logs, by id. */
-  readonly #logs = new Map<number, ReadableStreamDefaultController<LogBatch>>();
+  /** The readers of the open logs and terminals, by id. */
+  readonly #logs = new Map<number, Reader>();
   #lastLog = 0;
   readonly #begun: string[] = [];
 
@@ -47,7 +57,7 @@ export class FeedSocket {
     socket.addEventListener("message", ({ data }) => {
       if (over.aborted) return;
       const message = JSON.parse(String(data));
-      if ("id" in message) this.#takeLines(message);
+      if ("id" in message) this.#take(message, String(data).length);
       else received(message);
     });
     socket.addEventListener("close", (event) => over.aborted || lost(event));
@@ -59,22 +69,29 @@ export class FeedSocket {
     this.#begun.push(JSON.stringify({ type: "subscribe", topics }));
   }
 
-  /** Reads or follows logs; undefined if the message would be too long. */
-  read(query: LogRequest, signal: AbortSignal): ReadableStream<LogBatch> | undefined {
+  /** Reads what a message asks for; undefined if the message would be too long. */
+  read<T>(request: Message, signal: AbortSignal): ReadableStream<T> | undefined {
     const id = ++this.#lastLog;
-    const message = JSON.stringify({ type: "open_log", id, ...query });
+    const message = JSON.stringify({ id, ...request });
     if (message.length > MAX_MESSAGE) return undefined;
     const leave = () => {
       if (this.#logs.delete(id)) this.#socket.send(JSON.stringify({ type: "close_log", id }));
     };
     return new ReadableStream({
-      start: (lines) => {
-        this.#logs.set(id, lines);
+      start: (out) => {
+        this.#logs.set(id, { out, unconfirmed: 0 });
         this.#socket.send(message);
         signal.addEventListener("abort", () => {
-          if (this.#logs.has(id)) lines.error(signal.reason);
+          if (this.#logs.has(id)) out.error(signal.reason);
           leave();
         });
+      },
+      // Called once everything before has been read.
+      pull: () => {
+        const log = this.#logs.get(id);
+        if (log === undefined || log.unconfirmed < CONFIRM_CHARS) return;
+        this.#socket.send(JSON.stringify({ type: "shown", id, chars: log.unconfirmed }));
+        log.unconfirmed = 0;
       },
       cancel: leave,
     });
@@ -82,20 +99,25 @@ export class FeedSocket {
 
   #close(): void {
     if (open === this) open = undefined;
-    for (const log of this.#logs.values()) log.error(new Error("The connection is lost"));
+    for (const log of this.#logs.values()) log.out.error(new Error("The connection is lost"));
     this.#logs.clear();
     this.#socket.close();
   }
 
-  /** Handles a message about an open log. The last message closes the log. */
-  #takeLines(message: Message): void {
+  /** Handles a message about an open log or terminal. The last message closes it. */
+  #take(message: Message, chars: number): void {
     const { type, id, lines, error, code } = message;
     const log = this.#logs.get(Number(id));
-    if (type === "log") return log?.enqueue(lines as LogLine[]);
-    if (type === "log_start") return log?.enqueue([message as unknown as LogStart]);
+    if (log === undefined) return;
+    if (type === "log") return log.out.enqueue(lines);
+    if (type === "log_start") return log.out.enqueue([message]);
+    if (type === "terminal") {
+      log.unconfirmed += chars;
+      return log.out.enqueue(message);
+    }
     this.#logs.delete(Number(id));
-    if (type === "error") log?.error(endOfStream({ error, code }));
-    else log?.close();
+    if (type === "error") log.out.error(endOfStream({ error, code }));
+    else log.out.close();
   }
 }
 
@@ -109,7 +131,7 @@ export async function readLogs(
   signal: AbortSignal,
 ): Promise<AsyncIterable<LogBatch>> {
   signal.throwIfAborted();
-  const lines = open?.read(query, signal);
+  const lines = open?.read<LogBatch>({ type: "open_log", ...query }, signal);
   if (lines !== undefined) return lines;
   const { from, before, ...rest } = query;
   const params = new URLSearchParams(
@@ -119,4 +141,11 @@ export async function readLogs(
   );
   const how: Ask = from || before ? { method: "POST", body: { from, before } } : {};
   return jsonLines<LogLine | LogStart>(await send(`/logs?${params}`, { ...how, signal }));
+}
+
+/** Reads what an app writes to its terminal. Fails like `readLogs()`. */
+export function readTerminal(query: Message, signal: AbortSignal): AsyncIterable<TerminalPiece> {
+  const pieces = open?.read<TerminalPiece>({ type: "attach", ...query }, signal);
+  if (pieces === undefined) throw new Error("A terminal needs a WebSocket, and there is none");
+  return pieces;
 }

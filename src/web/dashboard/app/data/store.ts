@@ -1,6 +1,6 @@
 /** The state of the dashboard: signals that the screens read. */
 
-import { computed, signal } from "@preact/signals";
+import { computed, effect, signal } from "@preact/signals";
 import { baseName } from "../../../../model/name.ts";
 import { type Condition, conditionOf } from "../../../../model/process_info.ts";
 import type { LogCountsJson, ProcessJson } from "../../../../protocol/wire.ts";
@@ -24,6 +24,16 @@ export const metrics = computed(() => feed.value.metrics);
 export const happened = computed(() => feed.value.happened);
 /** True while what is shown may be out of date. */
 export const isStale = computed(() => isLost(feed.value));
+
+/** Resolves when a condition holds, or on abort. */
+export function until(holds: () => boolean, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const stop = effect(() => {
+      if (holds() || signal.aborted) queueMicrotask(() => (stop(), resolve()));
+    });
+    signal.addEventListener("abort", () => (stop(), resolve()), { once: true });
+  });
+}
 
 /** The daemon's time, updated every second. Read it to render ages. It stands still without a daemon. */
 export const clock = signal(now());

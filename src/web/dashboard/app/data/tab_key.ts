@@ -36,6 +36,11 @@ export function addressOf(path: string): string {
   return BASE + path.slice(1);
 }
 
+/** Loads a program that only one page needs. */
+export async function loadAsset<T>(name: string): Promise<T> {
+  return await import(addressOf(`/assets/${name}.js`));
+}
+
 /** Time for the daemon to prove itself. */
 const PATIENCE_MS = 8000;
 

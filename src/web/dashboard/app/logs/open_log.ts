@@ -1,6 +1,6 @@
 /** Loads the newest lines, then follows the log; older ones on demand. Starts again after a lost connection. */
 
-import { effect, type Signal, signal, useSignal } from "@preact/signals";
+import { type Signal, signal, useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { ApiError } from "../data/api.ts";
 import { readLogs } from "../data/feed_socket.ts";
@@ -9,7 +9,7 @@ import { endsOf, now } from "../data/time_range.ts";
 import { breathe, type LogReceiver } from "./log_buffer.ts";
 import type { LogRow, NewRow } from "./log_lines.ts";
 import { filterOf, type LogQuery } from "./log_query.ts";
-import { connection } from "../data/store.ts";
+import { connection, until } from "../data/store.ts";
 import { sleep } from "../../../../platform/clock.ts";
 import {
   type LogLine,
@@ -125,7 +125,7 @@ export class OpenLog {
     let before: "nothing" | "begun" | "ended" = "nothing";
     while (!signal.aborted) {
       try {
-        await untilLive(signal);
+        await until(() => connection.value === "live", signal);
         if (signal.aborted) return;
         this.#isStale = true;
         if (before === "nothing") this.#refresh();
@@ -246,16 +246,6 @@ async function* linesIn(
     batch.filter((item) => "positions" in item).forEach(started);
     yield batch.filter((item) => "line" in item);
   }
-}
-
-/** Resolves when the daemon is connected, or on abort. */
-function untilLive(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const stop = effect(() => {
-      if (connection.value === "live" || signal.aborted) queueMicrotask(() => (stop(), resolve()));
-    });
-    signal.addEventListener("abort", () => (stop(), resolve()), { once: true });
-  });
 }
 
 /** True if a retry would fail again. 401, 408 and 429 are worth a retry. */

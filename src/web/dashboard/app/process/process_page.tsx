@@ -23,16 +23,22 @@ import { ProcessMenu, VerbButton } from "./process_menu.tsx";
 import { HealthBadge, StateBadge, Tile } from "./process_figures.tsx";
 import { bytes, counted, percent } from "../data/format.ts";
 import { ProcessRows } from "./process_list.tsx";
+import { TerminalView } from "../terminal/terminal.tsx";
 import { total } from "./table_layout.ts";
 
 const TABS = [
-  ...["summary", "logs", "health", "hooks", "env", "config", "events"] as const,
+  ...["summary", "logs", "terminal", "health", "hooks", "env", "config", "events"] as const,
 ];
 
 type Tab = (typeof TABS)[number];
 
 /** Tabs about a key of the configuration: shown where it is set, or by their address. */
-const TAB_KEYS: Partial<Readonly<Record<Tab, string>>> = { health: "health_check", hooks: "hooks" };
+const TAB_KEYS: Partial<Readonly<Record<Tab, string>>> = {
+  ...{ terminal: "tty", health: "health_check", hooks: "hooks" },
+};
+
+/** Tabs that fill the window. */
+const FULL: readonly Tab[] = ["logs", "terminal"];
 
 /** The screen of a process, or of an app with all its instances. */
 export function Process() {
@@ -43,11 +49,13 @@ export function Process() {
   const tab = TABS.find((one) => one === place.value.params.get("tab")) ?? "summary";
   const tabs = TABS.filter((one) => {
     const key = TAB_KEYS[one];
+    if (one === "terminal" && (!mayOperate.value || !process)) return false;
     return key === undefined || one === tab || isSet(members[0]!.config[key]);
   });
   const base = baseName(name);
+  const layout = FULL.includes(tab) ? "fill" : "stack";
   return (
-    <div class={tab === "logs" ? "fill" : "stack"}>
+    <div class={layout}>
       <Trail>
         {process && base !== name && (
           <>
@@ -77,7 +85,7 @@ export function Process() {
         role="tabpanel"
         id="panel"
         aria-labelledby={`tab-${tab}`}
-        class={tab === "logs" ? "fill" : "stack"}
+        class={layout}
       >
         <Body tab={tab} name={process?.name ?? name} members={members} process={process} />
       </div>
@@ -86,7 +94,7 @@ export function Process() {
 }
 
 function isSet(value: unknown): boolean {
-  return Object.keys(value ?? {}).length > 0;
+  return value === true || Object.keys(value ?? {}).length > 0;
 }
 
 interface TabsProps {
@@ -163,6 +171,8 @@ function Body({ tab, name, members, process }: {
       return <ProcessLog name={name} />;
     case "events":
       return <EventLog target={name} />;
+    case "terminal":
+      return process && mayOperate.value ? <TerminalView name={process.name} /> : null;
   }
   // All instances have the same configuration.
   const { name: first, config } = members[0]!;
