@@ -3,6 +3,7 @@
  * compressed. The stub is stub.sh; its checksum covers everything after it.
  */
 
+import { shellWord } from "../../src/model/shell_line.ts";
 import { VERSION } from "../../src/protocol/version.ts";
 import { bundle } from "./bundle.ts";
 
@@ -29,6 +30,26 @@ export async function buildPortable(
   } finally {
     Deno.removeSync(folder, { recursive: true });
   }
+}
+
+/** The parts of the stub that say what it is, and that unpack. */
+const HEADING = /^#![^]*?(?=^case)/m;
+const UNPACKING = /^fail\(\)[^]*?(?=^# A daemon without a PATH)/m;
+
+/**
+ * Builds the portable form as its stub unpacks it, for the running Deno, in an existing folder. Returns
+ * the path of a stub that unpacks nothing. It is for Bash, since other shells drop variables with names
+ * such as `discovery.type`.
+ */
+export async function buildUnpacked(root: string, folder: string): Promise<string> {
+  await bundle(root, `${root}/scripts/compile/portable_entry.ts`, folder);
+  Deno.symlinkSync(Deno.execPath(), `${folder}/deno`);
+  const stub = stubTemplate()
+    .replace(HEADING, "#!/bin/bash\n")
+    .replace(UNPACKING, () => `dir=${shellWord(folder)}\n`);
+  const path = `${folder}/procsup`;
+  Deno.writeTextFileSync(path, stub, { mode: 0o755 });
+  return path;
 }
 
 /**
@@ -74,9 +95,8 @@ export async function join(
 ): Promise<void> {
   const content = await Deno.readFile(payload);
   const hash = new Uint8Array(await crypto.subtle.digest("SHA-256", content)).toHex();
-  const template = Deno.readTextFileSync(new URL("stub.sh", import.meta.url));
   const all: Record<string, string> = { ...words, VERSION, HASH: hash };
-  const filled = template.replace(/@([A-Z]+)@/g, (word, name) => all[name] ?? word);
+  const filled = stubTemplate().replace(/@([A-Z]+)@/g, (word, name) => all[name] ?? word);
   const stub = new TextEncoder().encode(withOffset(filled));
   const temporary = `${path}.new`;
   using file = Deno.openSync(temporary, { write: true, create: true, truncate: true });
@@ -86,6 +106,10 @@ export async function join(
   Deno.chmodSync(temporary, 0o755);
   // A running program keeps reading the file it was started from.
   Deno.renameSync(temporary, path);
+}
+
+function stubTemplate(): string {
+  return Deno.readTextFileSync(new URL("stub.sh", import.meta.url));
 }
 
 /**

@@ -3,12 +3,14 @@
 import { outputOf } from "./output_of.ts";
 import { tempHome } from "./temp_home.ts";
 
-/** Path of the executable that the tests run, if any; see `deno task test:executable`. */
-export const built: string | undefined = Deno.env.get("PROCSUP_TEST_EXECUTABLE");
+const program: string | undefined = Deno.env.get("PROCSUP_TEST_EXECUTABLE");
+const head = program === undefined ? "" : Deno.readTextFileSync(program).slice(0, 200);
 
-/** Whether it is the portable form. */
-export const portable: boolean = built !== undefined &&
-  Deno.readTextFileSync(built).slice(0, 200).includes("the portable form");
+/** Whether the tests run the portable executable; see `deno task test:executable`. */
+export const portable: boolean = head.includes("the portable form");
+
+/** Path of the executable that the tests run, if any. A complete run starts a script instead. */
+export const built: string | undefined = portable || !head.startsWith("#!") ? program : undefined;
 
 /** Whether a test may mount file systems. */
 export const mayMount: boolean = new Deno.Command("unshare", {
