@@ -6,6 +6,8 @@ import { tempHome } from "../support/temp_home.ts";
 import { waitFor } from "../support/wait_for.ts";
 import { onStdio, refusal, serveMcp, use } from "./clients.ts";
 
+const daemon = TestDaemon.ofFile();
+
 Deno.test("procsup mcp finds the daemon by HOME alone", async () => {
   await using daemon = await TestDaemon.start();
   await using user = tempHome();
@@ -65,7 +67,6 @@ function bareBridge(home: string) {
 }
 
 Deno.test("every protocol version of the SDK can be negotiated, over both transports", async () => {
-  await using daemon = await TestDaemon.start();
   await using server = serveMcp(daemon);
   assert(SUPPORTED_PROTOCOL_VERSIONS.includes("2024-11-05"));
   await Promise.all(SUPPORTED_PROTOCOL_VERSIONS.map(async (version) => {
@@ -89,7 +90,6 @@ Deno.test("every protocol version of the SDK can be negotiated, over both transp
 });
 
 Deno.test("procsup mcp exits when its input ends, and writes only protocol messages", async () => {
-  await using daemon = await TestDaemon.start();
   const { bridge, input, output } = bareBridge(daemon.home);
   await input.write(new TextEncoder().encode(`${INITIALIZE}\n`));
   const { value } = await output.read();
@@ -101,7 +101,6 @@ Deno.test("procsup mcp exits when its input ends, and writes only protocol messa
 });
 
 Deno.test("procsup mcp answers every request before its input ended, including the last line", async () => {
-  await using daemon = await TestDaemon.start();
   await daemon.startScript("app", "exec sleep 1000");
   const call = (id: number, name: string, args: object) =>
     JSON.stringify({ jsonrpc: "2.0", id, method: "tools/call", params: { name, arguments: args } });
@@ -129,7 +128,6 @@ Deno.test("procsup mcp answers every request before its input ended, including t
 });
 
 Deno.test("procsup mcp answers each invalid line, and each message of a batch", async () => {
-  await using daemon = await TestDaemon.start();
   const { bridge, input, output } = bareBridge(daemon.home);
   const ping = (id: unknown) => ({ jsonrpc: "2.0", id, method: "ping" });
   const lines = [
@@ -169,7 +167,6 @@ Deno.test("procsup mcp answers each invalid line, and each message of a batch", 
 });
 
 Deno.test("procsup mcp exits when a message is too large", async () => {
-  await using daemon = await TestDaemon.start();
   const { bridge, input, output } = bareBridge(daemon.home);
   const piece = new Uint8Array(1024 * 1024).fill(120);
   for (let sent = 0; sent < 11; sent++) await input.write(piece).catch(() => {});
@@ -179,7 +176,6 @@ Deno.test("procsup mcp exits when a message is too large", async () => {
 });
 
 Deno.test("procsup mcp exits when its input ends at once, or in the middle of a message", async () => {
-  await using daemon = await TestDaemon.start();
   const codes = await Promise.all(
     ["", `${INITIALIZE}\n`, INITIALIZE.slice(0, 20)].map(async (text) => {
       const { bridge, input, output } = bareBridge(daemon.home);
@@ -194,7 +190,6 @@ Deno.test("procsup mcp exits when its input ends at once, or in the middle of a 
 });
 
 Deno.test("a verb is completed even if its client disconnects meanwhile", async () => {
-  await using daemon = await TestDaemon.start();
   await daemon.startScript("slow", "trap 'sleep 1; exit 0' TERM; while :; do sleep 0.1; done");
   const { pid } = await daemon.status("slow");
   const { bridge, input, output } = bareBridge(daemon.home);
@@ -210,7 +205,6 @@ Deno.test("a verb is completed even if its client disconnects meanwhile", async 
 });
 
 Deno.test("/mcp rejects invalid requests", async () => {
-  await using daemon = await TestDaemon.start();
   await using server = serveMcp(daemon);
   const post = async (body: string, headers: Record<string, string> = {}) => {
     const response = await fetch(server.url, {

@@ -4,11 +4,12 @@ import { TestDaemon } from "../support/procsup.ts";
 import { waitFor } from "../support/wait_for.ts";
 import { onHttp, onStdio, WAYS } from "./clients.ts";
 
+const daemon = TestDaemon.ofFile();
+
 const SLEEP = { entrypoint: "/bin/sleep", args: ["1000"], cwd: "/" };
 
 for (const { name, connect } of WAYS) {
   Deno.test(`every resource is listed, read and completed over ${name}`, async () => {
-    await using daemon = await TestDaemon.start();
     await daemon.client.call("start", { name: "web", ...SLEEP, instances: 2 });
     await daemon.startScript("Say_it.now", "echo hello; exec sleep 1000");
     await using connected = await connect(daemon);
@@ -66,6 +67,7 @@ for (const { name, connect } of WAYS) {
 }
 
 Deno.test("many resources are listed in pages, and completions stop at the protocol's limit", async () => {
+  // Its ids begin with 0: the cursors are ids.
   await using daemon = await TestDaemon.start();
   await daemon.client.call("start", { name: "many", ...SLEEP, instances: 102 });
   await using connected = await onHttp(daemon);
@@ -101,7 +103,6 @@ Deno.test("a stdio client counts as connected only once it gets the daemon's eve
 });
 
 Deno.test("a subscribed 2025 client on stdio is notified of changes", async () => {
-  await using daemon = await TestDaemon.start();
   let lists = 0;
   // At once: what was sent before an update has arrived before it.
   const resources = { autoRefresh: false, debounceMs: 0, onChanged: () => void lists++ };
@@ -142,7 +143,6 @@ for (
   ]
 ) {
   Deno.test(`a 2026 client on ${way} is notified of changes while it listens`, async () => {
-    await using daemon = await TestDaemon.start();
     await using connected = await connect(daemon);
     const { client } = connected;
     const told: string[] = [];

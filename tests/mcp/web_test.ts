@@ -7,6 +7,8 @@ import { TOOL_NAMES } from "../../src/mcp/tool_names.ts";
 import { TestDaemon } from "../support/procsup.ts";
 import { onStdio, use } from "./clients.ts";
 
+const daemon = TestDaemon.ofFile();
+
 async function connect(url: string, token: string, query = ""): Promise<Client> {
   const client = new Client({ name: "test", version: "1" }, {
     versionNegotiation: { mode: "auto" },
@@ -19,7 +21,6 @@ async function connect(url: string, token: string, query = ""): Promise<Client> 
 }
 
 Deno.test("/mcp gives each role its tools", async () => {
-  await using daemon = await TestDaemon.start();
   await daemon.startScript("app", "exec sleep 1000");
   const { url } = await daemon.client.call("web_start", { listen: "127.0.0.1:0" });
   const { token } = await daemon.client.call("token");
@@ -45,21 +46,20 @@ Deno.test("/mcp gives each role its tools", async () => {
 });
 
 Deno.test("the record names an agent and its token, over both transports", async () => {
-  await using daemon = await TestDaemon.start();
-  await daemon.startScript("app", "exec sleep 1000");
+  await daemon.startScript("recorded", "exec sleep 1000");
   const { url } = await daemon.client.call("web_start", { listen: "127.0.0.1:0" });
   const { token } = await daemon.client.call("token_create", { name: "ci", role: "operate" });
   const remote = await connect(url, token);
-  await use(remote, "reload_app", { target: "app" });
+  await use(remote, "reload_app", { target: "recorded" });
   await remote.close();
   for (const mode of ["legacy", "auto"] as const) {
     await using local = await onStdio(daemon.home, { mode });
-    await use(local.client, "reload_app", { target: "app" });
+    await use(local.client, "reload_app", { target: "recorded" });
   }
-  const releases = await daemon.client.call("releases", { target: "app" });
+  const releases = await daemon.client.call("releases", { target: "recorded" });
   const expected = ["agent test (token ci)", "agent test (owner)", "agent test (owner)"];
   assertEquals(releases.map(({ by }) => by), expected);
-  const { events } = await daemon.client.call("events", { target: "app", type: "asked" });
+  const { events } = await daemon.client.call("events", { target: "recorded", type: "asked" });
   assertEquals(events.map(({ by }) => by), ["owner", ...expected]);
 });
 
@@ -73,7 +73,6 @@ Deno.test("actorOf() lets no agent look like another sender", () => {
 });
 
 Deno.test("/mcp rejects requests without a token, from another site or with another host name", async () => {
-  await using daemon = await TestDaemon.start();
   const { url } = await daemon.client.call("web_start", { listen: "127.0.0.1:0" });
   const { token } = await daemon.client.call("token");
   const status = async (headers: Record<string, string>) => {
@@ -99,7 +98,6 @@ Deno.test("/mcp rejects requests without a token, from another site or with anot
 });
 
 Deno.test("/mcp answers with the headers of the whole web surface", async () => {
-  await using daemon = await TestDaemon.start();
   const { url } = await daemon.client.call("web_start", { listen: "127.0.0.1:0" });
   const { token } = await daemon.client.call("token");
   for (const body of [{ jsonrpc: "2.0", id: 1, method: "ping" }, {}]) {

@@ -24,23 +24,35 @@ export interface WebAnswer {
 export class TestWeb implements AsyncDisposable {
   readonly daemon: TestDaemon;
   /** `http://127.0.0.1:port`. */
-  readonly url: string;
-  readonly port: number;
-  readonly token: string;
+  url = "";
+  token = "";
 
-  private constructor(daemon: TestDaemon, url: string, token: string) {
+  private constructor(daemon: TestDaemon) {
     this.daemon = daemon;
-    this.url = url;
-    this.port = Number(new URL(url).port);
-    this.token = token;
   }
 
   /** Starts the daemon and its web listener. */
   static async start(): Promise<TestWeb> {
-    const daemon = await TestDaemon.start();
-    const { url } = await daemon.client.call("web_start", { listen: "127.0.0.1:0" });
-    const { token } = await daemon.client.call("token");
-    return new TestWeb(daemon, url, token);
+    const web = new TestWeb(await TestDaemon.start());
+    await web.#listen();
+    return web;
+  }
+
+  /** One for all tests of a file. The apps of each test are removed after it. */
+  static ofFile(): TestWeb {
+    const web = new TestWeb(TestDaemon.ofFile());
+    Deno.test.beforeAll(() => web.#listen());
+    return web;
+  }
+
+  async #listen(): Promise<void> {
+    const { client } = this.daemon;
+    ({ url: this.url } = await client.call("web_start", { listen: "127.0.0.1:0" }));
+    ({ token: this.token } = await client.call("token"));
+  }
+
+  get port(): number {
+    return Number(new URL(this.url).port);
   }
 
   /** Sends a request with the token. An empty `authorization` header omits it. */

@@ -9,12 +9,13 @@ import { writeAll } from "../../src/protocol/unix_http.ts";
 const P = "/api/v1/processes";
 const MIB = 1024 * 1024;
 
+const web = TestWeb.ofFile();
+
 function statusOf(answer: string): number {
   return Number(/^HTTP\/1\.1 (\d{3})/.exec(answer)?.[1]);
 }
 
 Deno.test("web answers malformed bodies with 4xx on REST and IPC, never 500", async () => {
-  await using web = await TestWeb.start();
   const deep = "[".repeat(200_000) + "]".repeat(200_000);
   const bodies: [string, number[]][] = [
     ["{", [400]],
@@ -72,7 +73,6 @@ Deno.test("web answers malformed bodies with 4xx on REST and IPC, never 500", as
 });
 
 Deno.test("web rejects oversized bodies with any framing, and does not buffer them", async () => {
-  await using web = await TestWeb.start();
   // The modules that a first request loads do not count.
   const paths = [P, `${P}/app/stop`, "/api/v1/config/reload", "/mcp"];
   for (const path of paths) await web.ask("POST", path, "{}");
@@ -96,7 +96,6 @@ Deno.test("web rejects oversized bodies with any framing, and does not buffer th
 });
 
 Deno.test("web answers pipelined requests in order on one connection", async () => {
-  await using web = await TestWeb.start();
   const head = `Host: localhost\r\nAuthorization: Bearer ${web.token}\r\n`;
   const paths = [P, "/livez", `${P}/nobody`, P];
   const requests = paths.map((path) => `GET ${path} HTTP/1.1\r\n${head}`);
@@ -115,7 +114,8 @@ Deno.test("web answers pipelined requests in order on one connection", async () 
 });
 
 Deno.test("web logs nothing about truncated bodies and methods that it does not have", async () => {
-  await using web = await TestWeb.start();
+  const path = `${web.daemon.home}/daemon.log`;
+  const before = Deno.readTextFileSync(path).length;
   for (const path of [P, "/mcp", "/api/v1/session"]) {
     const head = `${headOf("POST", path, web.token)}Connection: close\r\n`;
     for (const rest of ["Content-Length: 9\r\n\r\n{", "Transfer-Encoding: chunked\r\n\r\n1\r\n{"]) {
@@ -128,7 +128,7 @@ Deno.test("web logs nothing about truncated bodies and methods that it does not 
       assertEquals(statusOf(answer), 405, `${method} ${path}`);
     }
   }
-  const log = Deno.readTextFileSync(`${web.daemon.home}/daemon.log`);
+  const log = Deno.readTextFileSync(path).slice(before);
   assert(!log.includes('"warning"'), log);
 });
 
@@ -155,7 +155,6 @@ async function assertRefused(connection: Deno.Conn, what: string): Promise<void>
 }
 
 Deno.test("web closes half-open and idle connections in time, and serves others meanwhile", async () => {
-  await using web = await TestWeb.start();
   const host = "Host: localhost\r\n";
   const openings = ["", "GET /livez HTTP/1.1\r\nX-A: ", `GET /livez HTTP/1.1\r\n${host}\r\n`];
   const stalled = `POST ${P} HTTP/1.1\r\n${host}Content-Length: 100\r\n\r\n{`;
@@ -175,7 +174,6 @@ Deno.test("web closes half-open and idle connections in time, and serves others 
 });
 
 Deno.test("web answers 403 to foreign hosts and origins on REST, WebSocket and MCP", async () => {
-  await using web = await TestWeb.start();
   const auth = `Authorization: Bearer ${web.token}\r\nConnection: close\r\n`;
   const json = "Content-Type: application/json\r\nContent-Length: 2\r\n";
   const get = (headers: string) => web.raw(`GET ${P} HTTP/1.1\r\n${auth}${headers}\r\n`);
@@ -205,7 +203,6 @@ Deno.test("web answers 403 to foreign hosts and origins on REST, WebSocket and M
 });
 
 Deno.test("web accepts no simple request that a form on another page could send", async () => {
-  await using web = await TestWeb.start();
   await web.daemon.startScript("app", "exec sleep 1000");
   const { pid } = await web.daemon.status("app");
   const body = JSON.stringify({ name: "x", entrypoint: "/bin/true", cwd: "/" });
@@ -237,7 +234,6 @@ Deno.test("web answers 429 to guesses, local and remote, and 200 to the right to
 });
 
 Deno.test("web answers clients that offer another protocol in HTTP/1.1", async () => {
-  await using web = await TestWeb.start();
   const offer =
     "Connection: Upgrade, HTTP2-Settings, close\r\nUpgrade: h2c\r\nHTTP2-Settings: AA\r\n";
   const head = `Host: localhost\r\nAuthorization: Bearer ${web.token}\r\n${offer}`;
@@ -247,7 +243,6 @@ Deno.test("web answers clients that offer another protocol in HTTP/1.1", async (
 });
 
 Deno.test("web and socket leave nothing open after HEAD of a stream", async () => {
-  await using web = await TestWeb.start();
   await web.daemon.startScript("app", "exec sleep 1000");
   const { home, pid } = web.daemon;
   const descriptors = () => [...Deno.readDirSync(`/proc/${pid}/fd`)].length;
@@ -270,7 +265,6 @@ Deno.test("web and socket leave nothing open after HEAD of a stream", async () =
 });
 
 Deno.test("web takes a large body only from a known sender", async () => {
-  await using web = await TestWeb.start();
   const ask = (authorization: string, path: string) =>
     web.ask("POST", path, { code: "x".repeat(5000), key: "" }, { authorization });
   assertEquals((await ask("", "/api/v1/session")).body.error, "The body is larger than 4 KiB");

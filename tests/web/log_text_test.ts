@@ -1,13 +1,16 @@
 /** Huge, odd and hostile text in logs. */
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { programLine, TestDaemon } from "../support/procsup.ts";
+import { programLine } from "../support/procsup.ts";
 import { seeded } from "../support/seeded.ts";
 import { waitFor } from "../support/wait_for.ts";
 import { TestWeb } from "../support/web.ts";
 
 const P = "/api/v1/processes";
 const MIB = 1024 * 1024;
+
+const web = TestWeb.ofFile();
+const { daemon } = web;
 
 Deno.test("web reads a line of 256 MiB without buffering it", async () => {
   await using web = await TestWeb.start();
@@ -43,7 +46,6 @@ Deno.test("web reads a line of 256 MiB without buffering it", async () => {
 });
 
 Deno.test("web continues a log at the positions where it ended", async () => {
-  await using web = await TestWeb.start();
   await web.daemon.startScript("app", "seq 1 3; until [ -e go ]; do sleep 0.1; done; seq 4 5", {
     cwd: web.daemon.home,
   });
@@ -61,7 +63,6 @@ Deno.test("web continues a log at the positions where it ended", async () => {
 });
 
 Deno.test("web returns invalid bytes as valid JSON and leaves them alone on disk", async () => {
-  await using web = await TestWeb.start();
   const octal = "\\377\\376 \\355\\240\\200 a\\000b\\r\\n \\342\\202 \\360\\237\\230\\200\\n";
   const bytes = [0xff, 0xfe, 0x20, 0xed, 0xa0, 0x80, 0x20, 0x61, 0, 0x62, 13, 10, 0x20];
   const rest = [0xe2, 0x82, 0x20, 0xf0, 0x9f, 0x98, 0x80, 10];
@@ -75,7 +76,6 @@ Deno.test("web returns invalid bytes as valid JSON and leaves them alone on disk
 });
 
 Deno.test("web returns any bytes as the same well-formed lines on every surface", async () => {
-  await using web = await TestWeb.start();
   const random = seeded();
   const bytes = Uint8Array.from({ length: 60_000 }, () => 256 * random());
   // Lines of all lengths, none of which is split; the last one has a newline.
@@ -104,7 +104,6 @@ Deno.test("web returns any bytes as the same well-formed lines on every surface"
 });
 
 Deno.test("web treats hostile text as text, and terminals obey none of it", async () => {
-  await using web = await TestWeb.start();
   const hostile = "\\033]52;c;ZXZpbA==\\007 \\033[31mred\\033[0m <img src=x onerror=alert(1)>\\n";
   await web.daemon.startScript("evil", `printf '${hostile}'; exec sleep 1000`);
   await waitFor(async () => (await web.ask("GET", `${P}/evil/logs`)).body.logs !== "");
@@ -122,7 +121,6 @@ Deno.test("web treats hostile text as text, and terminals obey none of it", asyn
 });
 
 Deno.test("no command passes control sequences of others to a terminal, and JSON loses nothing", async () => {
-  await using daemon = await TestDaemon.start();
   const evil = "\x1b]52;c;ZXZpbA==\x07\x1b[2J\x9b31mred\x9d0;t\x9c";
   const log = `${evil} end`;
   await daemon.startScript("named", `printf '%s\\n' "$0"; exec sleep 1000`, {

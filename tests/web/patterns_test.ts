@@ -8,12 +8,13 @@ const EVIL = "(a+)+$";
 const LOOKS = "(?=a)b";
 const P = "/api/v1/processes/app";
 
+const web = TestWeb.ofFile();
+
 function urlOf(path: string, grep: string): string {
   return `${path}${path.includes("?") ? "&" : "?"}grep=${encodeURIComponent(grep)}`;
 }
 
 Deno.test("web greps for any expression, and answers other clients meanwhile", async () => {
-  await using web = await TestWeb.start();
   const evil = "a".repeat(2000);
   await web.daemon.startScript("app", `echo ${evil}a; echo '${evil}!'; exec sleep 1000`);
   await waitFor(async () => (await web.ask("GET", `${P}/logs`)).body.lines === "50");
@@ -40,7 +41,6 @@ Deno.test("web greps for any expression, and answers other clients meanwhile", a
 });
 
 Deno.test("long searches delay no stop, from any surface", async () => {
-  await using web = await TestWeb.start();
   const { daemon } = web;
   await daemon.startScript("big", "exec sleep 1000", { log: { max_size: "1GB" } });
   await daemon.startScript("other", "exec sleep 1000");
@@ -81,7 +81,6 @@ Deno.test("long searches delay no stop, from any surface", async () => {
 });
 
 Deno.test("web explains what is wrong with an exponential expression, the same way everywhere", async () => {
-  await using web = await TestWeb.start();
   await web.daemon.startScript("app", "echo ab; exec sleep 1000");
   const message =
     `Invalid "grep" "${LOOKS}": look-around and back references are not supported, because they may take forever`;
@@ -99,7 +98,6 @@ Deno.test("web explains what is wrong with an exponential expression, the same w
 });
 
 Deno.test("a ready_log matches on any line, and is rejected when it may take exponential time", async () => {
-  await using web = await TestWeb.start();
   const evil = "a".repeat(2000);
   const started = await web.daemon.startScript("app", `echo '${evil}!'; echo up; exec sleep 1000`, {
     ...{ wait_ready: true, ready_log: "(a+)+$|^(u|p)+$", listen_timeout: "20s", wait: true },

@@ -27,6 +27,8 @@ const ALLOWED: readonly (readonly [string, unknown, "read" | "operate" | "admin"
 ];
 const ROLES = ["read", "operate", "admin"] as const;
 
+const web = TestWeb.ofFile();
+
 /** Every stream of the Unix socket. */
 const UNIX_STREAMS: readonly (readonly [string, RequestInit?])[] = [
   ["/events"],
@@ -36,7 +38,6 @@ const UNIX_STREAMS: readonly (readonly [string, RequestInit?])[] = [
 ];
 
 Deno.test("a named token can do through /ipc what its role permits, and nothing else", async () => {
-  await using web = await TestWeb.start();
   await web.daemon.startScript("app", "exec sleep 1000", { min_uptime: "10ms" });
   const ask = unixAsk(web);
   for (const role of ROLES) {
@@ -61,7 +62,6 @@ Deno.test("a named token can do through /ipc what its role permits, and nothing 
 });
 
 Deno.test("a link that an operator requests signs in as an operator", async () => {
-  await using web = await TestWeb.start();
   const { token } = await web.daemon.client.call("token_create", { name: "boss", role: "admin" });
   const { text } = await unixAsk(web)("/ipc", { action: "web_link" }, token);
   const { url } = JSON.parse(text).data;
@@ -73,7 +73,6 @@ Deno.test("a link that an operator requests signs in as an operator", async () =
 });
 
 Deno.test("revoking a token closes at once everything opened by it and its sessions, and nothing else", async () => {
-  await using web = await TestWeb.start();
   await web.daemon.startScript("app", "while :; do echo x; sleep 0.05; done");
   const { token } = await web.daemon.client.call("token_create", { name: "ci", role: "operate" });
   const { token: other } = await web.daemon.client.call("token_create", { name: "other" });
@@ -106,7 +105,6 @@ Deno.test("revoking a token closes at once everything opened by it and its sessi
 });
 
 Deno.test("a new daemon token, or signing out, closes what the old ones opened", async () => {
-  await using web = await TestWeb.start();
   await web.daemon.startScript("app", "while :; do echo x; sleep 0.05; done");
   const session = await signIn(web.url, { token: web.token });
   const signedIn = await openAll(web, session);

@@ -7,8 +7,9 @@ import { FakeWeb, OWNER, TOKEN } from "./fake_backend.ts";
 
 const MIB = 1024 * 1024;
 
+const web = TestWeb.ofFile();
+
 Deno.test("web buffers little for WebSockets that do not read the log they requested", async () => {
-  await using web = await TestWeb.start();
   await web.daemon.startScript(
     "chatty",
     "while :; do echo 0123456789012345678901234567890123456789; done",
@@ -152,7 +153,6 @@ Deno.test("openServer() passes on changes after it fell behind, and asks for non
 const EVENTS = '{"type":"subscribe","topics":["events"]}';
 
 Deno.test("web closes WebSockets that violate the protocol with the right code, and no others", async () => {
-  await using web = await TestWeb.start();
   using healthy = await web.feed();
   const codeAfter = async (bytes: Uint8Array<ArrayBuffer>) => {
     using connection = await web.connect(web.upgrade());
