@@ -93,12 +93,14 @@ function doneLine(
   return `✔ ${name}  ${word}${started && pid > 0 ? `  pid ${pid}` : ""}`;
 }
 
-function failedText({ name, error, error_line, last_output = [], hint }: ProcessResult): string {
+function failedText(
+  { name, error, error_line, last_output = [], hint, deleted }: ProcessResult,
+): string {
   // Do not print it twice: it usually is the last line of the output.
   const isLast = error_line === undefined || last_output.at(-1)?.trim() === error_line.trim();
   const said = isLast ? "" : `  error: ${error_line}\n`;
   const lines = last_output.map((line) => `    ${line}\n`).join("");
-  const hints = [...(hint === undefined ? [] : [hint]), commandHint("why", name)];
+  const hints = [...hint ? [hint] : [], ...deleted ? [] : [commandHint("why", name)]];
   const advice = hints.map((hint) => `${hintLine(hint)}\n`).join("");
   return `✘ ${name}  ${error ?? "failed"}\n${said}${lines}${advice}`;
 }

@@ -61,13 +61,13 @@ export type Handlers<N extends VerbName = VerbName> = {
 export function results(outcomes: readonly Outcome[]): ProcessResult[] {
   return outcomes.map(({ process, error, lastWords: words }) => {
     const { state, pid } = process.snapshot;
-    const who = { name: process.name, id: process.identity.id.slice(0, 8), state, pid };
+    const { isLeaving } = process;
+    const who = {
+      ...{ name: process.name, id: process.identity.id.slice(0, 8), state, pid },
+      ...isLeaving && { deleted: true },
+    };
     if (error === undefined) {
-      const { isLeaving } = process;
-      return {
-        ...{ ...who, ok: true },
-        ...isLeaving ? { deleted: true } : isJob(process) && { scheduled: true },
-      };
+      return { ...who, ok: true, ...!isLeaving && isJob(process) && { scheduled: true } };
     }
     const { errorLine: error_line, lastOutput: last_output } = words ?? { lastOutput: [] };
     const { message, code } = error;

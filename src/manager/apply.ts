@@ -358,7 +358,7 @@ async function changeTo(
     ? await change(app, { config, waitReady, by, isHeld: true, replaced, changes, more: growth })
     : { outcomes: [], isFailed: false };
   // Without a release of its own.
-  const more = !isFailed && config.instances > app.wanted.instances
+  const more = !isFailed && app.staying.length > 0 && config.instances > app.wanted.instances
     ? app.resize(config.instances, by, { wait })
     : undefined;
   return [...await fewer ?? [], ...outcomes, ...await more ?? []];

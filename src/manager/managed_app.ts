@@ -206,13 +206,16 @@ export class ManagedApp implements Recorded {
     }
     if (!this.#isNew(request)) this.#set(joined(this.#app, how));
     else this.#begin({ ...how, fields, reload: replaced.map(({ id }) => id), more }, config);
-    const added = this.#app.release?.growsBy && more ? this.#resized(more.options) : [];
+    const added = this.#app.release?.growsBy && more ? this.#resized(more.options) : undefined;
+    // It may end before the release: what is deleted grows no more.
+    added?.catch(() => {});
     const result = this.#waiters.wait(this.generation, {
       ...{ config: this.wanted, members, options: { askedIn, wait: how.waitReady } },
     });
     this.#nextSoon();
     const { rolledBack, isFailed, ...replacing } = await result;
-    const outcomes = [...replacing.outcomes, ...isFailed ? [] : await added];
+    const isGone = this.staying.length === 0;
+    const outcomes = [...replacing.outcomes, ...isFailed || isGone ? [] : await added ?? []];
     const tried = new Set(outcomes.map(({ process }) => process));
     const kept = isFailed ? [] : members.filter((process) => !tried.has(process));
     return { outcomes, rolledBack, fields, kept, isFailed };

@@ -74,10 +74,12 @@ export class ReleaseWaiters {
     const { release, history } = this.#now();
     for (const [generation, waiting] of [...this.#waiting]) {
       if (release?.generation === generation || release?.undoes === generation) continue;
+      if (waiting.steps > 0) continue;
       const over = history.findLast((one) => one.generation === generation);
-      if (over === undefined || waiting.steps > 0) continue;
-      if (over.result === "superseded") this.#superseded(over, waiting);
-      else this.#end(generation, waiting, over);
+      // One that is not remembered any more was superseded, many times.
+      const isOver = over !== undefined && over.result !== "superseded";
+      if (isOver) this.#end(generation, waiting, over);
+      else this.#superseded(generation, waiting);
     }
   }
 
@@ -91,7 +93,7 @@ export class ReleaseWaiters {
   }
 
   /** A later request for the same configuration answers for the earlier one, too. */
-  #superseded({ generation }: Release, waiting: Waiting): void {
+  #superseded(generation: number, waiting: Waiting): void {
     const app = this.#now();
     const later = app.history.find((one) => one.generation > generation) ?? app.release!;
     const answers = this.#waiting.get(later.generation);
@@ -110,7 +112,7 @@ export class ReleaseWaiters {
   #end(generation: number, { over, members, outcomes }: Waiting, record?: Release): void {
     this.#waiting.delete(generation);
     const isFailed = record?.result !== "done";
-    if (outcomes.size > 0) {
+    if (outcomes.size > 0 || members.every(({ isLeaving }) => isLeaving)) {
       for (const one of deletedOf(members, outcomes)) outcomes.set(one.process, one);
     }
     over.resolve({

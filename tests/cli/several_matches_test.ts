@@ -114,6 +114,14 @@ Deno.test("procsup scale prints what was added and removed", async () => {
   assertEquals((await up.run("scale", "api", "+1")).stdout, "✔ api:2  stopped\n");
 });
 
+Deno.test("a failure of a deleted process comes without advice to look at it", async () => {
+  const result = { id: "a", state: "stopped", pid: 0, ok: false, code: "wrong_state", error: "no" };
+  const results = [{ ...result, name: "api:0", deleted: true }, { ...result, name: "api:1" }];
+  await using daemon = new FakeDaemon({ reload: () => ({ status: "reloaded", results }) });
+  const { stderr, stdout } = await daemon.run("reload", "api");
+  assertEquals([stderr + stdout].join().match(/procsup why \S+/g), ["procsup why api:1"]);
+});
+
 Deno.test("procsup signal explains the order of its arguments", async () => {
   await using daemon = new FakeDaemon({});
   const turned = await daemon.run("signal", "api", "worker", "hup");

@@ -172,6 +172,22 @@ Deno.test("a change rolls back a release that is restarted while its output is r
   assertEquals([rolledBack, versions(fake), app!.config.args], [true, ["old"], []]);
 });
 
+Deno.test("a change of an app that is deleted meanwhile says so", async () => {
+  await using fake = await running(2);
+  fake.world.prompt = false;
+  const changing = changeTo(fake, release(fake), { more: { count: 3, options: {} } });
+  const { registry } = fake;
+  const deleted = registry.directory.list().map((process) => registry.retire(process, {}));
+  fake.world.prompt = true;
+  for (const child of fake.world.children) child.exit(0);
+  const { outcomes } = await settle(fake, changing);
+  await settle(fake, Promise.all(deleted));
+  assertEquals(outcomes.map(({ process, error }) => [process.name, error?.message]), [
+    ["api:0", 'Cannot reload "api:0": it was deleted meanwhile'],
+    ["api:1", 'Cannot reload "api:1": it was deleted meanwhile'],
+  ]);
+});
+
 Deno.test("a change fails when an instance that is added meanwhile does not come up", async () => {
   await using fake = await running(2);
   failWith(fake, "api:2", "2");
@@ -519,6 +535,23 @@ Deno.test("of two changes at once the later one wins on every instance, and the 
   assertEquals(first.rolledBack, false);
   assertEquals(versions(fake), ["3", "3", "3"]);
   assertEquals(registry.directory.list().map(({ config }) => config.args), [["3"], ["3"], ["3"]]);
+});
+
+Deno.test("a change is answered when more changes supersede it than are remembered", async () => {
+  await using fake = await running(1);
+  fake.world.prompt = false;
+  const ended = Promise.withResolvers<void>();
+  fake.world.beforeEnd = () => ended.resolve();
+  const first = changeTo(fake, { ...release(fake), args: ["first"] });
+  await ended.promise;
+  const later = Array.from(
+    { length: 12 },
+    (_, index) => changeTo(fake, { ...release(fake), args: [`${index}`] }),
+  );
+  fake.world.prompt = true;
+  for (const child of fake.world.children) child.exit(0);
+  const [{ isFailed }] = await settle(fake, Promise.all([first, ...later]));
+  assertEquals([isFailed, versions(fake)], [true, ["11"]]);
 });
 
 Deno.test("two requests at once for the same change both succeed", async () => {
