@@ -13,7 +13,7 @@ import type { App } from "../model/app.ts";
 import { parseConfig } from "../model/config_schema.ts";
 import { hasCode, ProcsupError } from "../model/errors.ts";
 import { wireKeys } from "../model/key_spelling.ts";
-import { isMap } from "../model/merge_patch.ts";
+import { isMap, type Keyed } from "../model/merge_patch.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
 import { exitOf } from "../model/process_info.ts";
 import { NEW, type Snapshot } from "../model/process_state.ts";
@@ -57,7 +57,7 @@ export interface FoundRecords {
 
 export class Records {
   readonly #paths: RecordPaths;
-  readonly #files = new Map<string, { readonly file: RecordFile; readonly copy: RecordFile }>();
+  readonly #files = new Map<string, Files>();
   /** Number of the newest line of all files. */
   #number = 0;
   #keptNumericId = 0;
@@ -68,12 +68,14 @@ export class Records {
 
   /** Records an app or a process. Throws errors of the file system. */
   write(record: AnyRecord): void {
-    this.#of(record).file.write(record, ++this.#number);
+    const { file, configs } = this.#of(record);
+    file.write(record, ++this.#number, configs);
   }
 
   /** Records it in the copy, which may lag behind a little. */
   writeCopy(record: AnyRecord): void {
-    this.#of(record).copy.write(record, this.#number);
+    const { copy, configs } = this.#of(record);
+    copy.write(record, this.#number, configs);
   }
 
   /** Rewrites every file at its next write. */
@@ -84,7 +86,9 @@ export class Records {
 
   /** Writes several records before each is written by itself: all or none. */
   writeJoint(records: readonly AnyRecord[]): void {
-    const lines = records.map((record) => recordText(record, ++this.#number));
+    const lines = records.map((record) =>
+      recordText(record, ++this.#number, this.#of(record).configs)
+    );
     replaceFile(this.#joint, lines.join("\n"));
   }
 
@@ -188,15 +192,14 @@ export class Records {
     return { record, problems };
   }
 
-  #of(record: AnyRecord): { readonly file: RecordFile; readonly copy: RecordFile } {
+  #of(record: AnyRecord): Files {
     const key = keyOf(record);
-    let files = this.#files.get(key);
-    if (files === undefined) {
-      const path = this.#path(key);
-      files = { file: new RecordFile(path), copy: new RecordFile(copyOf(path)) };
-      this.#files.set(key, files);
-    }
-    return files;
+    const path = this.#path(key);
+    const { configs, ...files } = this.#files.get(key) ??
+      { file: new RecordFile(path), copy: new RecordFile(copyOf(path)), configs: NO_CONFIGS };
+    const all = { ...files, configs: isProcess(record) ? configs : configsOf(record, configs) };
+    this.#files.set(key, all);
+    return all;
   }
 
   #path(key: string): string {
@@ -252,11 +255,31 @@ export function isProcess(record: AnyRecord): record is ProcessRecord {
   return "identity" in record;
 }
 
-/**
- * What the first line has and further lines refer to: the identity of a process, the configurations
- * of an app with their keys.
- */
-type Head = Identity | ReadonlyMap<ProcessConfig, string>;
+/** The configurations of an app in wire form, with keys by their content. */
+type Configs = ReadonlyMap<ProcessConfig, { readonly key: string; readonly wire: Keyed }>;
+
+const NO_CONFIGS: Configs = new Map();
+
+/** Those of `known` are converted already. */
+function configsOf({ specs }: App, known: Configs = NO_CONFIGS): Configs {
+  return new Map(specs.map(({ config }) => {
+    const given = known.get(config);
+    if (given !== undefined) return [config, given];
+    const wire = wireKeys(config);
+    return [config, { key: checksum(JSON.stringify(wire)), wire }];
+  }));
+}
+
+/** The files of a record. */
+interface Files {
+  readonly file: RecordFile;
+  readonly copy: RecordFile;
+  /** Of an app; empty for a process. */
+  readonly configs: Configs;
+}
+
+/** What the first line has and further lines refer to: the identity of a process, or the keys. */
+type Head = Identity | ReadonlySet<string>;
 
 class RecordFile {
   readonly #path: string;
@@ -269,16 +292,16 @@ class RecordFile {
   }
 
   /** Appends a line, or rewrites the file. Throws errors of the file system. */
-  write(record: AnyRecord, number: number): void {
+  write(record: AnyRecord, number: number, configs: Configs): void {
     let head = this.#bytes < FULL_BYTES ? this.#head : undefined;
     // Rewrite the file after a failure: it may end with half a line.
     this.#head = undefined;
-    const changed = head && changedPart(record, head);
+    const changed = head && changedPart(record, head, configs);
     const line = changed && `\n${sealed({ number, ...changed })}`;
     if (line !== undefined && appendToFile(this.#path, line)) this.#bytes += line.length;
     else {
-      head = isProcess(record) ? record.identity : keysByConfig(record);
-      const text = recordText(record, number);
+      head = isProcess(record) ? record.identity : keysIn(configs);
+      const text = recordText(record, number, configs);
       replaceFile(this.#path, text);
       this.#bytes = text.length;
     }
@@ -287,44 +310,41 @@ class RecordFile {
 }
 
 /** The part of a record that changes; undefined if the first line lacks what it refers to. */
-function changedPart(record: AnyRecord, head: Head): object | undefined {
+function changedPart(record: AnyRecord, head: Head, configs: Configs): object | undefined {
   if (isProcess(record)) {
     return record.identity === head ? { snapshot: record.snapshot } : undefined;
   }
-  const keys = head as ReadonlyMap<ProcessConfig, string>;
-  return record.specs.every(({ config }) => keys.has(config))
-    ? { app: appWire(record, keys) }
-    : undefined;
+  const isThere = keysIn(configs).isSubsetOf(head as ReadonlySet<string>);
+  return isThere ? { app: appWire(record, configs) } : undefined;
+}
+
+function keysIn(configs: Configs): ReadonlySet<string> {
+  return new Set(Array.from(configs.values(), ({ key }) => key));
 }
 
 /** A record as a sealed line, with an app's environment: only the user can read the file. */
-export function recordText(record: AnyRecord, number = 0): string {
-  return sealed({ number, ...recordWire(record) });
+export function recordText(record: AnyRecord, number = 0, configs?: Configs): string {
+  return sealed({ number, ...recordWire(record, configs) });
 }
 
 /** A record as JSON. */
-export function recordWire(record: AnyRecord): object {
+export function recordWire(record: AnyRecord, given?: Configs): object {
   if (isProcess(record)) {
     const { identity, snapshot } = record;
     return { version: 1, identity, snapshot };
   }
-  const keys = keysByConfig(record);
-  const configs = Object.fromEntries([...keys].map(([config, key]) => [key, wireKeys(config)]));
-  return { version: 1, configs, app: appWire(record, keys) };
+  const all = given ?? configsOf(record);
+  const configs = Object.fromEntries(Array.from(all.values(), ({ key, wire }) => [key, wire]));
+  return { version: 1, configs, app: appWire(record, all) };
 }
 
 /** Generations may share a configuration. */
-function appWire(app: App, keys: ReadonlyMap<ProcessConfig, string>): object {
+function appWire(app: App, configs: Configs): object {
   const specs = app.specs.map(({ generation, config }) => ({
     generation,
-    config: keys.get(config),
+    config: configs.get(config)!.key,
   }));
   return { ...app, specs };
-}
-
-/** Keys by content: a line never gets a configuration that it does not mean. */
-function keysByConfig({ specs }: App): Map<ProcessConfig, string> {
-  return new Map(specs.map(({ config }) => [config, checksum(JSON.stringify(wireKeys(config)))]));
 }
 
 /** The opposite of `recordWire()`. Throws if the value is not a record. */
