@@ -7,13 +7,7 @@ import { ifPossible } from "../../model/errors.ts";
 import { isLoopback, withoutBrackets } from "../../model/listen_address.ts";
 import { isLack } from "../lack.ts";
 import { isLinux } from "../os.ts";
-import {
-  descriptorsOf,
-  linkOf,
-  nameOf,
-  processTableIfReadable,
-  procPids,
-} from "./process_table.ts";
+import { descriptorsOf, linkOf, nameOf, procPids, recentProcessTable } from "./process_table.ts";
 import { runIdOf } from "./process_environment.ts";
 import { addressBytes, hostText, type SocketAddress } from "../sockets/sockets.ts";
 import { findSocket, type FoundSocket } from "./socket_diag.ts";
@@ -38,7 +32,8 @@ export function listeningPorts(roots: Iterable<number>): Map<number, ListeningPo
   if (!isLinux) return found;
   const sockets = ifPossible(listeningSockets);
   if (sockets === undefined || sockets.size === 0) return found;
-  for (const [root, rows] of treesOf(new Set(roots), processTableIfReadable())) {
+  const table = ifPossible(recentProcessTable) ?? [];
+  for (const [root, rows] of treesOf(new Set(roots), table)) {
     const inodes = new Set(rows.flatMap(({ pid }) => socketsOf(pid)));
     const ports = [...inodes].flatMap((inode) => sockets.get(inode) ?? []);
     if (ports.length > 0) found.set(root, ports.sort((a, b) => a.port - b.port));

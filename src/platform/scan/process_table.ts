@@ -70,7 +70,14 @@ export function processRow(pid: number): ProcessRow | undefined {
 
 /** Every process that can be seen. Throws if they cannot all be read, for lack of descriptors. */
 export function processTable(): ProcessRow[] {
-  if (!isLinux) return psRows(["-A"]);
+  const at = performance.now();
+  const rows = isLinux ? procRows() : psRows(["-A"]);
+  const took = performance.now() - at;
+  recent = { rows, until: performance.now() + Math.max(5, 2 * took) };
+  return rows;
+}
+
+function procRows(): ProcessRow[] {
   const check = lackCheck();
   const rows = [...procPids()].flatMap((pid) => processRow(pid) ?? []);
   check();
@@ -85,17 +92,11 @@ export function processTableIfReadable(): ProcessRow[] {
 let recent: { readonly rows: ProcessRow[]; readonly until: number } | undefined;
 
 /**
- * The process table of a few milliseconds ago, shared when many processes end at once. The longer a
- * table takes to read, the longer it is kept.
+ * The process table of a few milliseconds ago, shared by what looks at the same time, as when many
+ * processes end at once. The longer a table takes to read, the longer it is kept.
  */
 export function recentProcessTable(): readonly ProcessRow[] {
-  const at = performance.now();
-  if (recent === undefined || at > recent.until) {
-    const rows = processTable();
-    const took = performance.now() - at;
-    recent = { rows, until: performance.now() + Math.max(5, 2 * took) };
-  }
-  return recent.rows;
+  return recent !== undefined && performance.now() <= recent.until ? recent.rows : processTable();
 }
 
 /**
