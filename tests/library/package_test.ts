@@ -1,7 +1,7 @@
 /** The public interface of the package. */
 
 import { fromFileUrl } from "@std/path";
-import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { assertEquals, assertStringIncludes } from "@std/assert";
 import type { KeyTable } from "../../src/model/key_table.ts";
 import { WEB_KEYS, WEBHOOK_KEYS } from "../../src/model/settings_keys.ts";
 import { tempHome } from "../support/temp_home.ts";
@@ -59,17 +59,16 @@ Deno.test("the examples in the documentation run as printed", async () => {
 
 Deno.test("defineConfig checks the keys of a file", async () => {
   await using home = tempHome();
-  const check = async (body: string) => {
-    const file = `${home.path}/procsup.config.ts`;
-    await Deno.writeTextFile(
-      file,
-      `import { defineConfig } from "${import.meta.resolve("../../src/config_entry.ts")}";
-      export default defineConfig(${body});`,
-    );
-    return await deno(["check", file], home.path);
+  const entry = import.meta.resolve("../../src/config_entry.ts");
+  const write = (name: string, body: string) => {
+    const text =
+      `import { defineConfig } from "${entry}";\nexport default defineConfig(${body});\n`;
+    Deno.writeTextFileSync(`${home.path}/${name}.ts`, text);
   };
   const all = (table: KeyTable) => JSON.stringify(everyKey(table));
-  const good = await check(`{
+  write(
+    "good",
+    `{
     version: 1,
     defaults: { restart_policy: "always", env: { camelCase: "kept" } },
     processes: {
@@ -89,13 +88,21 @@ Deno.test("defineConfig checks the keys of a file", async () => {
     webhooks: [${all(WEBHOOK_KEYS)}],
     cron: [{ name: "tidy", schedule: "0 3 * * *", command: "rm -rf cache" }],
     profiles: { dev: { processes: { api: { instances: 1 } } } },
-  }`);
-  assertEquals(good.code, 0, good.text);
-  for (
-    const bad of ["restartPolicy: 'always'", "restart_policy: 'sometimes'", "instances: 'two'"]
-  ) {
-    const { code, text } = await check(`{ processes: { api: { script: "x", ${bad} } } }`);
-    assert(code !== 0, bad);
-    assertStringIncludes(text, bad.split(":")[0]!);
+  }`,
+  );
+  const bad = {
+    unknown: "restartPolicy: 'always'",
+    value: "restart_policy: 'sometimes'",
+    type: "instances: 'two'",
+  };
+  for (const [name, line] of Object.entries(bad)) {
+    write(name, `{ processes: { api: { script: "x", ${line} } } }`);
+  }
+  const names = ["good", ...Object.keys(bad)];
+  const { text } = await deno(["check", ...names.map((name) => `${name}.ts`)], home.path);
+  const errors = text.matchAll(/^(TS\d+ [^]*?)\n +at file:\S+\/(\w+)\.ts:/gm).toArray();
+  assertEquals(errors.map(([, , name]) => name).toSorted(), Object.keys(bad).toSorted(), text);
+  for (const [, message, name] of errors) {
+    assertStringIncludes(message!, bad[name as keyof typeof bad].split(":")[0]!);
   }
 });
