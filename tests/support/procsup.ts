@@ -181,9 +181,13 @@ export class TestDaemon implements AsyncDisposable {
     for (const { name } of Deno.readDirSync(this.home)) {
       if (!ownNames.has(name)) Deno.removeSync(`${this.home}/${name}`, { recursive: true });
     }
-    for (const { name } of Deno.readDirSync(`${this.home}/apps`)) {
-      Deno.removeSync(`${this.home}/apps/${name}`, { recursive: true });
-    }
+    // The daemon may still be compressing a log.
+    await waitFor(() => {
+      for (const { name } of Deno.readDirSync(`${this.home}/apps`)) {
+        Deno.removeSync(`${this.home}/apps/${name}`, { recursive: true });
+      }
+      return true;
+    }, { what: "the logs to be removed" });
   }
 
   async #stopAll(): Promise<void> {
