@@ -8,6 +8,8 @@ import { tempHome } from "../support/temp_home.ts";
 import { tmuxMissing, TmuxTerminal } from "../support/tmux.ts";
 import { waitFor } from "../support/wait_for.ts";
 
+const daemon = TestDaemon.ofFile();
+
 const isRoot = Deno.build.os === "linux" && Deno.uid() === 0;
 const ANSWERS = 'echo "size $(stty size)"; trap "echo interrupted" INT; ' +
   'while :; do read -r line || continue; [ "$line" = quit ] && exit 3; echo "got $line, $(stty size)"; done';
@@ -16,7 +18,6 @@ Deno.test({
   name: "attach survives a SIGKILL of the daemon, and restores the terminal",
   ignore: Deno.build.os !== "linux" || tmuxMissing(),
 }, async () => {
-  await using daemon = await TestDaemon.start();
   await using terminal = await TmuxTerminal.open({ PROCSUP_HOME: daemon.home, NO_COLOR: "1" });
   const attach = `${programLine()} attach app`;
   await daemon.startScript("app", ANSWERS, { tty: true, restart_policy: "never" });
@@ -54,7 +55,6 @@ Deno.test({
   name: "attach goes on after it was suspended",
   ignore: Deno.build.os !== "linux" || tmuxMissing(),
 }, async () => {
-  await using daemon = await TestDaemon.start();
   await using terminal = await TmuxTerminal.open({ PROCSUP_HOME: daemon.home, NO_COLOR: "1" });
   await daemon.startScript("app", ANSWERS, { tty: true });
   // `exec` keeps the pid of the shell.
@@ -75,7 +75,6 @@ Deno.test({
   name: "attach shows the screen of an app again after it was suspended",
   ignore: Deno.build.os !== "linux" || tmuxMissing(),
 }, async () => {
-  await using daemon = await TestDaemon.start();
   await using terminal = await TmuxTerminal.open({ PROCSUP_HOME: daemon.home, NO_COLOR: "1" });
   const drawn = `trap 'printf "\\033[H\\033[2Jdrawn"' WINCH; printf "\\033[?1049h"`;
   await daemon.startScript("app", `${drawn}; while :; do sleep 0.1; done`, { tty: true });
@@ -94,7 +93,6 @@ Deno.test({
   name: "attach treats a terminal of size 0x0 as 80x24",
   ignore: Deno.build.os !== "linux" || tmuxMissing(),
 }, async () => {
-  await using daemon = await TestDaemon.start();
   await using terminal = await TmuxTerminal.open({ PROCSUP_HOME: daemon.home, NO_COLOR: "1" });
   await daemon.startScript("app", ANSWERS, { tty: true, restart_policy: "never" });
   await terminal.command(`stty cols 0 rows 0; ${programLine()} attach app`);
@@ -109,7 +107,6 @@ for (const uid of [undefined, 65534]) {
     name: `tty gives ${who} its controlling terminal, and a stop leaves nothing of it`,
     ignore: Deno.build.os !== "linux" || (uid !== undefined && !isRoot),
   }, async () => {
-    await using daemon = await TestDaemon.start();
     const script = 'test -w "$(tty)" && : </dev/tty && echo own; read -r line; echo "got $line"; ' +
       "ps -o pid= --ppid $PPID; sleep 1000 & exec sleep 1000";
     const user = uid === undefined ? {} : { uid, gid: uid };
@@ -133,7 +130,6 @@ for (const uid of [undefined, 65534]) {
 }
 
 Deno.test("attach does not show output of a deleted app with the same name", async () => {
-  await using daemon = await TestDaemon.start();
   const texts = async (script: string) => {
     await daemon.startScript("app", script, { tty: true, restart_policy: "never" });
     const stream = await daemon.client.stream("/attach?target=app&lines=10");
@@ -147,7 +143,6 @@ Deno.test("attach does not show output of a deleted app with the same name", asy
 });
 
 Deno.test("send writes to an open standard input, and explains why it cannot", async () => {
-  await using daemon = await TestDaemon.start();
   await daemon.startScript("open", "read -r line; echo $line; exec <&-; sleep 1000", {
     stdin: true,
   });
@@ -171,7 +166,6 @@ Deno.test("send writes to an open standard input, and explains why it cannot", a
 });
 
 Deno.test("send reaches the old run after a failed reload with overlap", async () => {
-  await using daemon = await TestDaemon.start();
   const script = "mkdir first || exit 3; read -r line; echo $line; sleep 1000";
   const cwd = Deno.makeTempDirSync({ dir: daemon.home });
   await daemon.startScript("app", script, { stdin: true, overlap: true, cwd });

@@ -4,6 +4,8 @@ import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/as
 import { freePort, request, startLoad } from "../support/http_load.ts";
 import { TestDaemon } from "../support/procsup.ts";
 
+const daemon = TestDaemon.ofFile();
+
 const SERVER = `
 const http = require("http");
 process.removeAllListeners("warning");
@@ -16,16 +18,19 @@ const answer = (_, response) => {
 http.createServer(answer).listen(Number(process.env.PORT), "127.0.0.1");
 `;
 
-/** Starts instances of the server on one socket, each ready when it answers by itself. */
+/**
+ * Starts instances of the server on one socket, each ready when it answers by itself. Releases and
+ * events stay known by the name, so each test has its own.
+ */
 async function serve(
-  daemon: TestDaemon,
+  name: string,
   { instances, overlap = false }: { instances: number; overlap?: boolean },
 ): Promise<{ port: number }> {
   const port = freePort();
   const entrypoint = `${daemon.home}/server.js`;
   await Deno.writeTextFile(entrypoint, SERVER);
   await daemon.client.call("start", {
-    ...{ name: "web", entrypoint, runtime: "node", cwd: "/", instances, overlap },
+    ...{ name, entrypoint, runtime: "node", cwd: "/", instances, overlap },
     ...{ env: { PORT: String(port) }, sockets: [`127.0.0.1:${port}`] },
     ...{ wait_ready: true, listen_timeout: "4s", wait: true },
     health_check: { type: "http", url: `http://127.0.0.1:${port}/` },
@@ -40,11 +45,11 @@ for (const overlap of [true, false]) {
       ignore: Deno.build.os !== "linux",
     },
     async () => {
-      await using daemon = await TestDaemon.start();
-      const { port } = await serve(daemon, { instances: 2, overlap });
+      const name = `web-${overlap}`;
+      const { port } = await serve(name, { instances: 2, overlap });
       const [first, second] = await daemon.client.call("list");
       const { results, rolled_back } = await daemon.client.call("reconfigure", {
-        target: "web",
+        target: name,
         rollback_on_failure: true,
         config: { env: { PORT: String(port), BAD: "1" } },
       });
@@ -53,17 +58,17 @@ for (const overlap of [true, false]) {
         results[0]!.error!,
         "not ready within 4s: waited for its http health check",
       );
-      const { events } = await daemon.client.call("events", { target: "all" });
+      const { events } = await daemon.client.call("events", { target: name });
       const told = events.filter(({ type }) => type.startsWith("release"));
-      assertEquals(told.map(({ name, type }) => [name, type]), [["web:0", "release_failed"]]);
+      assertEquals(told.map(({ name, type }) => [name, type]), [[`${name}:0`, "release_failed"]]);
       assertMatch(told[0]!.reason, /^rolled back: not ready within 4s.*\nsaid nothing good$/);
-      const { stdout } = await daemon.cli("why", "web:1");
+      const { stdout } = await daemon.cli("why", `${name}:1`);
       assertMatch(stdout, /last release: env.BAD, by owner at [\d:]+: rolled back after \d+s\n/);
-      assertMatch(stdout, /\n +web:0: not ready within 4s: .*\n +said nothing good\n/);
-      const releases = await daemon.client.call("releases", { target: "web" });
+      assertMatch(stdout, /\n +web-\w+:0: not ready within 4s: .*\n +said nothing good\n/);
+      const releases = await daemon.client.call("releases", { target: name });
       assertEquals(releases.map(({ app, result, undoes }) => [app, result, undoes]), [
-        ["web", "rolled_back", undefined],
-        ["web", "done", releases[0]!.generation],
+        [name, "rolled_back", undefined],
+        [name, "done", releases[0]!.generation],
       ]);
       const after = await daemon.client.call("list");
       assertEquals(after.map(({ state, health }) => [state, health]), [
@@ -82,11 +87,10 @@ Deno.test({
   name: "restart with a change that answers 503 is rolled back after its first instance",
   ignore: Deno.build.os !== "linux",
   async fn() {
-    await using daemon = await TestDaemon.start();
-    const { port } = await serve(daemon, { instances: 2 });
+    const { port } = await serve("changed", { instances: 2 });
     const [, second] = await daemon.client.call("list");
     const load = startLoad(port, 2);
-    const { code, stderr } = await daemon.cli("restart", "web", "-e", "BAD=1");
+    const { code, stderr } = await daemon.cli("restart", "changed", "-e", "BAD=1");
     const { failures } = await load.stop();
     assertEquals(code, 1);
     assertMatch(stderr, /not ready within 4s: waited for its http health check/);
@@ -95,9 +99,9 @@ Deno.test({
     assertEquals([new Set(bad).size, bad.includes(undefined)], [1, false], failures[0]);
     const after = await daemon.client.call("list");
     assertEquals(after[1]!.pid, second!.pid);
-    const releases = await daemon.client.call("releases", { target: "web" });
+    const releases = await daemon.client.call("releases", { target: "changed" });
     assertEquals(releases.map(({ result, failure }) => [result, failure?.instance]), [
-      ["rolled_back", "web:0"],
+      ["rolled_back", "changed:0"],
       ["done", undefined],
     ]);
     for (let n = 0; n < 20; n++) await request(port);
@@ -109,42 +113,40 @@ Deno.test({
     "the only instance is rolled back from a release that exits with 0, and no client is refused",
   ignore: Deno.build.os !== "linux",
   async fn() {
-    await using daemon = await TestDaemon.start();
-    const { port } = await serve(daemon, { instances: 1 });
+    const { port } = await serve("only", { instances: 1 });
     const load = startLoad(port, 2);
     const { results, rolled_back } = await daemon.client.call("reconfigure", {
-      target: "web",
+      target: "only",
       rollback_on_failure: true,
       config: { env: { PORT: String(port), BAD: "exit" } },
     });
     assertStringIncludes(results[0]!.error!, "exited with code 0 before it was ready");
     assert(rolled_back);
-    const { pid, state } = await daemon.status("web");
+    const { pid, state } = await daemon.status("only");
     assertEquals([state, await request(port)], ["running", String(pid)]);
     assertEquals((await load.stop()).failures, []);
   },
 });
 
 Deno.test("a rollback that fails is a failure of the instance that it leaves down, and goes no further", async () => {
-  await using daemon = await TestDaemon.start();
   // The fourth launch fails, and all later ones: the second of the release, and the rollback.
   const launches = `${daemon.home}/launches`;
   const program =
     `echo >>"${launches}"; [ "$(wc -l <"${launches}")" -le 3 ] && exec sleep 1000; exit 1`;
   await daemon.client.call("start", {
-    ...{ name: "web", entrypoint: "/bin/sh", args: ["-c", program], cwd: "/", instances: 2 },
+    ...{ name: "left", entrypoint: "/bin/sh", args: ["-c", program], cwd: "/", instances: 2 },
     ...{ min_uptime: "100ms", restart_delay: "1h", wait: true },
   });
   const { results, status } = await daemon.client.call("reconfigure", {
-    target: "web",
+    target: "left",
     rollback_on_failure: true,
     config: { env: { NEW: "1" } },
   });
   // The first one goes on to serve: the old configuration would not come up either.
   assertEquals([status, results.map(({ ok }) => ok)], ["failed", [true, false]]);
   assertStringIncludes(results[1]!.error!, "exited with code 1");
-  const { events } = await daemon.client.call("events", { type: "release_failed" });
+  const { events } = await daemon.client.call("events", { target: "left", type: "release_failed" });
   assertEquals(events.map(({ name, reason }) => [name, reason]), [
-    ["web:1", "failed: exited with code 1; its rollback failed: exited with code 1"],
+    ["left:1", "failed: exited with code 1; its rollback failed: exited with code 1"],
   ]);
 });

@@ -8,6 +8,8 @@ import { cli, cliIn, TestDaemon } from "../support/procsup.ts";
 import { type TempHome, tempHome } from "../support/temp_home.ts";
 import { waitFor } from "../support/wait_for.ts";
 
+const daemon = TestDaemon.ofFile();
+
 /** An unsafe home: how to create it, and the error message. */
 interface BadHome {
   readonly what: string;
@@ -217,7 +219,6 @@ Deno.test("daemon sets unreadable records aside and starts without them", async 
 });
 
 Deno.test("resurrect falls back to the previous saved list when one is unreadable", async () => {
-  await using daemon = await TestDaemon.start();
   await daemon.startScript("first", "exec sleep 1000");
   assertEquals((await daemon.cli("save")).code, 0);
   await daemon.startScript("second", "exec sleep 1000");
@@ -234,7 +235,6 @@ Deno.test("resurrect falls back to the previous saved list when one is unreadabl
 });
 
 Deno.test("resurrect fails and changes nothing when all three saved lists are unreadable", async () => {
-  await using daemon = await TestDaemon.start();
   await daemon.startScript("app", "exec sleep 1000");
   for (let save = 0; save < 4; save++) assertEquals((await daemon.cli("save")).code, 0);
   const state = `${daemon.home}/state`;
@@ -259,7 +259,6 @@ Deno.test("a command without a daemon explains how to start one", async () => {
 });
 
 Deno.test("a stale socket and lock of a killed daemon do not prevent a start", async () => {
-  await using daemon = await TestDaemon.start();
   await daemon.kill();
   assert(Deno.lstatSync(`${daemon.home}/procsup.sock`).isSocket);
   assertEquals((await daemon.cli("list")).code, 5);

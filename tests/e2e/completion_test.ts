@@ -5,6 +5,8 @@ import { denoDir, programLine, TestDaemon } from "../support/procsup.ts";
 import { type TempHome, tempHome } from "../support/temp_home.ts";
 import { waitFor } from "../support/wait_for.ts";
 
+const daemon = TestDaemon.ofFile();
+
 /** A folder with a `procsup` program, because a shell completes a command by its name. */
 function programFolder(): TempHome {
   const temp = tempHome();
@@ -51,7 +53,6 @@ Deno.test({
   ignore: !isInstalled("bash"),
 }, async () => {
   await using folder = programFolder();
-  await using daemon = await TestDaemon.start();
   await daemon.startScript("api", "sleep 100", { instances: 2 });
   const complete = async (line: string) =>
     (await shell("bash", bash(line), daemon.home, folder.path)).lines;
@@ -82,7 +83,6 @@ Deno.test({
 }, async () => {
   await using folder = programFolder();
   await using home = tempHome();
-  await using daemon = await TestDaemon.start();
   await daemon.startScript("api", "sleep 100", { instances: 2 });
   await daemon.startScript("worker", "sleep 100");
   const lines = [
@@ -118,7 +118,6 @@ Deno.test(
   { name: "completion in fish knows process names", ignore: !isInstalled("fish") },
   async () => {
     await using folder = programFolder();
-    await using daemon = await TestDaemon.start();
     await daemon.startScript("api", "sleep 100");
     await using home = tempHome();
     for (const flag of [`--home ${daemon.home}`, `--home=${daemon.home}`]) {

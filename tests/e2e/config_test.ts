@@ -8,6 +8,8 @@ import { DaemonClient } from "../../src/protocol/daemon_client.ts";
 import { tempHome } from "../support/temp_home.ts";
 import { waitFor } from "../support/wait_for.ts";
 
+const daemon = TestDaemon.ofFile();
+
 const MANY = 200;
 const FIXTURES = fromFileUrl(import.meta.resolve("../../src/import/tests/fixtures/"));
 
@@ -25,7 +27,6 @@ async function pids(daemon: TestDaemon): Promise<Map<string, number>> {
 }
 
 Deno.test("up restarts only the changed one of 200, and none when nothing changed or all is invalid", async () => {
-  await using daemon = await TestDaemon.start();
   const file = `${daemon.home}/procsup.yaml`;
   Deno.writeTextFileSync(file, many());
   const started = await daemon.client.call("start_all", { config: file });
@@ -72,7 +73,6 @@ Deno.test("up restarts only the changed one of 200, and none when nothing change
 });
 
 Deno.test("up scales, rolls, prunes only its own processes, and rejects another file's process", async () => {
-  await using daemon = await TestDaemon.start();
   const write = (name: string, text: string) => {
     Deno.writeTextFileSync(`${daemon.home}/${name}`, text);
     return `${daemon.home}/${name}`;
@@ -153,7 +153,6 @@ processes:
 });
 
 Deno.test("start accepts files of other tools, and their processes run", async () => {
-  await using daemon = await TestDaemon.start();
   // Some of them write log files to the same folder.
   await using folder = tempHome();
   await new Deno.Command("cp", { args: ["-r", `${FIXTURES}.`, folder.path] }).output();
@@ -195,7 +194,6 @@ Deno.test("start accepts files of other tools, and their processes run", async (
 
 Deno.test("a secret is only in the app's environment", async () => {
   const word = `seeded-${crypto.randomUUID()}`;
-  await using daemon = await TestDaemon.start();
   const keep = Deno.makeTempDirSync({ prefix: "ps-secret-" });
   try {
     Deno.writeTextFileSync(`${keep}/file`, `${word}\n`);

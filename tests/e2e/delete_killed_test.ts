@@ -6,6 +6,8 @@ import { sleep } from "../../src/platform/clock.ts";
 import { isAlive, TestDaemon } from "../support/procsup.ts";
 import { waitFor } from "../support/wait_for.ts";
 
+const daemon = TestDaemon.ofFile();
+
 /** Notes its stop signal, and ends once a file `go` exists. */
 const HOLDS = 'trap \'echo "$PROCSUP_NAME" >>asked; while [ ! -e go ]; do sleep 0.02; done; ' +
   "exit 0' TERM; echo up; while :; do sleep 0.02; done";
@@ -37,7 +39,6 @@ async function names(daemon: TestDaemon): Promise<string[]> {
 }
 
 Deno.test("a deletion is completed by the next daemon, and leaves no record", async () => {
-  await using daemon = await TestDaemon.start();
   const config = { ...SLOW, cwd: daemon.home };
   const { pid } = await daemon.startScript("app", HOLDS, config);
   await killedDuring(daemon, () => daemon.client.call("delete", "app"), 1);
@@ -49,7 +50,6 @@ Deno.test("a deletion is completed by the next daemon, and leaves no record", as
 });
 
 Deno.test("a scale-down is completed by the next daemon", async () => {
-  await using daemon = await TestDaemon.start();
   const config = { ...SLOW, cwd: daemon.home, instances: 4 };
   await daemon.startScript("app", HOLDS, config);
   const before = (await daemon.client.call("list")).map(({ pid }) => pid);
@@ -61,7 +61,6 @@ Deno.test("a scale-down is completed by the next daemon", async () => {
 });
 
 Deno.test("a prune is completed by the next daemon, also for apps whose turn had not come", async () => {
-  await using daemon = await TestDaemon.start();
   const file = `${daemon.home}/procsup.json`;
   const { wait, ...slow } = SLOW;
   const app = { entrypoint: "/bin/sh", args: ["-c", HOLDS], ...slow };
@@ -78,7 +77,6 @@ Deno.test("a prune is completed by the next daemon, also for apps whose turn had
 });
 
 Deno.test("the next daemon starts every instance that a scale-up has registered", async () => {
-  await using daemon = await TestDaemon.start();
   await daemon.startScript("app", "exec sleep 1000");
   const scaling = daemon.client.call("scale", { target: "app", instances: 30 }).catch(() => {});
   const records = () => [...Deno.readDirSync(`${daemon.home}/state/processes`)].length;

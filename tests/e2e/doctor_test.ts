@@ -6,6 +6,8 @@ import { cli, denoDir, programWords, TestDaemon } from "../support/procsup.ts";
 import { tempHome } from "../support/temp_home.ts";
 import { waitFor } from "../support/wait_for.ts";
 
+const daemon = TestDaemon.ofFile();
+
 async function findings(home: string): Promise<{ code: number; found: Map<string, Finding> }> {
   const { code, stdout } = await cli(home, "doctor", "--json");
   const all = JSON.parse(stdout) as Finding[];
@@ -13,7 +15,6 @@ async function findings(home: string): Promise<{ code: number; found: Map<string
 }
 
 Deno.test("doctor finds no problem with a daemon that answers", async () => {
-  await using daemon = await TestDaemon.start();
   const { code, found } = await findings(daemon.home);
   assertEquals(code, 0);
   assertEquals(found.get("home")?.status, "ok");
@@ -22,7 +23,6 @@ Deno.test("doctor finds no problem with a daemon that answers", async () => {
 });
 
 Deno.test("doctor's fix for a dead daemon's socket works", async () => {
-  await using daemon = await TestDaemon.start();
   await daemon.kill();
   const { code, found } = await findings(daemon.home);
   const { status, says, fix } = found.get("daemon")!;
@@ -36,7 +36,6 @@ Deno.test("doctor's fix for a dead daemon's socket works", async () => {
 });
 
 Deno.test("doctor distinguishes a hanging daemon from a missing one", async () => {
-  await using daemon = await TestDaemon.start();
   Deno.kill(daemon.pid, "SIGSTOP");
   try {
     const { code, found } = await findings(daemon.home);

@@ -8,6 +8,8 @@ import { onStdio, refusal } from "../mcp/clients.ts";
 import { TestManager } from "../support/test_manager.ts";
 import { TestWeb } from "../support/web.ts";
 
+const web = TestWeb.ofFile();
+
 const SAYS = 'Cannot start "app": pre_start hook failed with exit code 1';
 /** The same message in the library's words. */
 const IN_CODE = 'Cannot start "app": preStart hook failed with exit code 1';
@@ -34,7 +36,6 @@ const VERBS = ["start", "restart", "reload", "rolling_reload"] as const;
 
 for (const verb of VERBS) {
   Deno.test(`a failed ${verb} is an error on every surface`, async () => {
-    await using web = await TestWeb.start();
     const { daemon } = web;
     await daemon.client.call("start", failing(daemon.home));
     Deno.writeTextFileSync(`${daemon.home}/broken`, "");
@@ -75,7 +76,6 @@ for (const verb of VERBS) {
 }
 
 Deno.test("a failed start of a new app is an error too, and the app stays registered", async () => {
-  await using web = await TestWeb.start();
   Deno.writeTextFileSync(`${web.daemon.home}/broken`, "");
   const told = await envelope(web, "start", failing(web.daemon.home));
   assertEquals([told.status, told.success, told.data.state], [422, false, "errored"]);
@@ -89,7 +89,6 @@ Deno.test("a failed start of a new app is an error too, and the app stays regist
 });
 
 Deno.test("a verb that succeeded for some processes succeeds, and lists the failed ones", async () => {
-  await using web = await TestWeb.start();
   const { daemon } = web;
   await daemon.client.call("start", failing(daemon.home));
   await daemon.client.call("start", { name: "fine", ...SLEEPS, cwd: "/" });
@@ -111,7 +110,6 @@ Deno.test("a verb that succeeded for some processes succeeds, and lists the fail
 });
 
 Deno.test("an aborted rolling reload is an error, even if some instances were reloaded", async () => {
-  await using web = await TestWeb.start();
   const { daemon } = web;
   const hooks = { pre_start: '! test "$PROCSUP_NAME" = app:1 -a -e broken' };
   await daemon.client.call("start", {

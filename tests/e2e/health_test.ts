@@ -15,6 +15,8 @@ import { Receiver } from "../support/receiver.ts";
 import { TestManager } from "../support/test_manager.ts";
 import { waitFor } from "../support/wait_for.ts";
 
+const daemon = TestDaemon.ofFile();
+
 const SERVER = fromFileUrl(import.meta.resolve("../fixtures/http_app.ts"));
 
 /** The configuration of a server that is checked several times a second. */
@@ -126,7 +128,6 @@ Deno.test("hanging checks run one at a time, and do not delay a stop", async () 
 });
 
 Deno.test("a check that hangs does not outlive the daemon's successor", async () => {
-  await using daemon = await TestDaemon.start();
   await daemon.startScript("app", "exec sleep 1000", {
     health_check: {
       type: "command",
@@ -145,7 +146,6 @@ Deno.test("a check that hangs does not outlive the daemon's successor", async ()
 });
 
 Deno.test("health is checked again under a new daemon, and is shown and explained", async () => {
-  await using daemon = await TestDaemon.start();
   const { url, config } = server({ on_failure: "none", grace_period: "0s" });
   await daemon.client.call("start", { cwd: "/", ...config });
   const healthy = async () => (await daemon.status("api")).health === "healthy";
@@ -199,7 +199,6 @@ Deno.test("invalid health checks are rejected before anything starts, with the f
 });
 
 Deno.test("local checks and webhooks use no proxy", async () => {
-  await using daemon = await TestDaemon.start();
   await daemon.terminate();
   const nowhere = "http://127.0.0.1:1";
   await daemon.run({ HTTP_PROXY: nowhere, http_proxy: nowhere, NO_PROXY: "", no_proxy: "" });

@@ -4,10 +4,11 @@ import { assert, assertEquals } from "@std/assert";
 import { waitFor } from "../support/wait_for.ts";
 import { TestWeb } from "../support/web.ts";
 
+const web = TestWeb.ofFile();
+
 const P = "/api/v1/processes";
 
 Deno.test("GET history returns results of hooks and health checks, without secrets", async () => {
-  await using web = await TestWeb.start();
   await web.daemon.startScript("app", "exec sleep 1000", {
     secrets: { KEY: { command: "echo hidden-value" } },
     hooks: {
@@ -47,7 +48,6 @@ Deno.test("GET history returns results of hooks and health checks, without secre
 });
 
 Deno.test("GET history is empty without hooks and checks, and GET cron returns the last runs", async () => {
-  await using web = await TestWeb.start();
   await web.daemon.startScript("job", "exit 3", { cron: { schedule: "0 0 1 1 *" } });
   await web.ask("POST", "/api/v1/cron/job/run");
   await waitFor(async () => (await web.ask("GET", "/api/v1/cron")).body[0].history.length === 1);
@@ -60,7 +60,6 @@ Deno.test("GET history is empty without hooks and checks, and GET cron returns t
 });
 
 Deno.test("GET system/metrics counts automatic restarts of the last hour, and no manual ones", async () => {
-  await using web = await TestWeb.start();
   const count = async () =>
     (await web.ask("GET", "/api/v1/system/metrics")).body.daemon.restarts_last_hour;
   assertEquals(await count(), 0);

@@ -7,6 +7,8 @@ import { TestDaemon } from "../support/procsup.ts";
 import { Receiver } from "../support/receiver.ts";
 import { waitFor } from "../support/wait_for.ts";
 
+const daemon = TestDaemon.ofFile();
+
 const FAKE_TIME = `/usr/lib/${Deno.build.arch}-linux-gnu/faketime/libfaketime.so.1`;
 const DAY_MS = 86_400_000;
 
@@ -37,7 +39,6 @@ Deno.test({
   ignore,
   async fn() {
     await using receiver = new Receiver();
-    await using daemon = await TestDaemon.start();
     const clock = `${daemon.home}/clock`;
     const set = (offset: string) => Deno.writeTextFileSync(clock, `${offset}\n`);
     const faked = {
@@ -88,7 +89,6 @@ Deno.test({
 });
 
 Deno.test("every, random_delay and catch_up are flags, and a wrong value is named", async () => {
-  await using daemon = await TestDaemon.start();
   const start = (...flags: string[]) =>
     daemon.cli("start", "--name", "tick", ...flags, "--", "/bin/true");
   assertMatch((await start("--every", "soon")).stderr, /Invalid "cron.every" "soon": expected/);
@@ -107,7 +107,6 @@ Deno.test("every, random_delay and catch_up are flags, and a wrong value is name
 });
 
 Deno.test("cron list shows that a run is in progress beside that the next one is overdue", async () => {
-  await using daemon = await TestDaemon.start();
   await daemon.startScript("long", "exec sleep 1000", { cron: { every: "1s" } });
   const listed = async () => (await daemon.cli("cron", "list", "long")).stdout;
   await waitFor(async () => /running, overdue/.test(await listed()), { what: "both words" });

@@ -4,6 +4,8 @@ import { programLine, programWords, TestDaemon } from "../support/procsup.ts";
 import { tmuxMissing, TmuxTerminal } from "../support/tmux.ts";
 import { waitFor } from "../support/wait_for.ts";
 
+const daemon = TestDaemon.ofFile();
+
 /** A watch that writes to a pipe, and its output. */
 class Watch implements AsyncDisposable {
   text = "";
@@ -50,7 +52,6 @@ class Watch implements AsyncDisposable {
 }
 
 Deno.test("list --watch -o jsonl prints changes, and ends with the daemon", async () => {
-  await using daemon = await TestDaemon.start();
   await daemon.startScript("api", "sleep 1000");
   await using watch = new Watch(daemon.home, "-o", "jsonl");
   const states = () =>
@@ -71,7 +72,6 @@ Deno.test("list --watch -o jsonl prints changes, and ends with the daemon", asyn
 });
 
 Deno.test("list --watch prints a table per change to a pipe", async () => {
-  await using daemon = await TestDaemon.start();
   await daemon.startScript("api", "sleep 1000");
   await using watch = new Watch(daemon.home);
   await waitFor(() => /api +running/.test(watch.text), { what: "the first table" });
@@ -85,7 +85,6 @@ Deno.test({
   name: "list --watch redraws in place, and survives the daemon",
   ignore: tmuxMissing(),
 }, async () => {
-  await using daemon = await TestDaemon.start();
   for (const name of ["a", "b", "c", "d"]) await daemon.startScript(name, "sleep 1000");
   const env = { PROCSUP_HOME: daemon.home, NO_COLOR: "1" };
   await using terminal = await TmuxTerminal.open(env, { columns: 60, rows: 10 });

@@ -9,6 +9,8 @@ import { isInstalled } from "../support/installed.ts";
 import { denoDir, programLine, programWords, TestDaemon } from "../support/procsup.ts";
 import { waitFor } from "../support/wait_for.ts";
 
+const daemon = TestDaemon.ofFile();
+
 interface Item {
   readonly name: string;
   readonly line?: string;
@@ -78,7 +80,6 @@ function once(items: readonly Item[]): string {
 }
 
 Deno.test("logs --cursor-file ships each line once over rotation and killed daemons; a killed shipper repeats only its last batch", async () => {
-  await using daemon = await TestDaemon.start();
   await daemon.startScript("app", COUNTING, { log: LOG });
   await using shipper = new Shipper(daemon, "app");
   const shipped = (count: number) => waitFor(() => shipper.items.length >= count);
@@ -139,7 +140,6 @@ Deno.test("logs --cursor-file ships each line once over rotation and killed daem
 });
 
 Deno.test("logs --cursor-file -n 0 begins with new lines, and ships an app that came while it was away", async () => {
-  await using daemon = await TestDaemon.start();
   await daemon.startScript("one", "echo old; trap 'echo new' USR1; while :; do sleep 0.05; done");
   await waitFor(async () => (await daemon.cli("logs", "one")).stdout === "old\n");
   await using shipper = new Shipper(daemon, "all", "-n", "0");
@@ -176,7 +176,6 @@ Deno.test(
     ignore: !isInstalled("syslog-ng"),
   },
   async () => {
-    await using daemon = await TestDaemon.start();
     await daemon.startScript("app", COUNTING, { log: LOG });
     const at = (name: string) => `${daemon.home}/${name}`;
     const shipper = `${programLine()} logs app -f --cursor-file ${at("cursor")} -o jsonl`;

@@ -14,6 +14,8 @@ import { TestDaemon } from "../support/procsup.ts";
 import { tempHome } from "../support/temp_home.ts";
 import { waitFor } from "../support/wait_for.ts";
 
+const daemon = TestDaemon.ofFile();
+
 const PYTHON = "/usr/bin/python3";
 
 const noSocket = notifyProblem();
@@ -63,7 +65,6 @@ const noPython = isMissing("python3");
 Deno.test("what an app says by sd_notify outlives the daemon, and its watchdog waits for one", {
   ignore: noPython,
 }, async () => {
-  await using daemon = await TestDaemon.start();
   await using folder = tempHome();
   const cwd = folder.path;
   Deno.writeTextFileSync(`${cwd}/app.py`, SPEAKER);
@@ -133,7 +134,6 @@ ${SPEAKER}`;
 Deno.test("a new main process is heard, and lives on after STOPPING=1 of the first one", {
   ignore: noPython,
 }, async () => {
-  await using daemon = await TestDaemon.start();
   for (const [name, isKilled] of [["followed", false], ["adopted", true]] as const) {
     await using folder = tempHome();
     const cwd = folder.path;
@@ -168,7 +168,6 @@ const noNotify = isMissing("systemd-notify");
 Deno.test("a reload signal is done when the app says READY=1 again, and it may ask for time", {
   ignore: noNotify,
 }, async () => {
-  await using daemon = await TestDaemon.start();
   await using folder = tempHome();
   const cwd = folder.path;
   const script = `trap 'systemd-notify --no-block RELOADING=1 STATUS=reloading
@@ -298,7 +297,6 @@ async def app(scope, receive, send):
 
 for (const { name, missing, config, status } of PROGRAMS) {
   Deno.test(`${name} is ready when it says so by sd_notify`, { ignore: missing }, async () => {
-    await using daemon = await TestDaemon.start();
     await using folder = tempHome();
     const port = freePort();
     const keys = { ...config(port, folder.path), cwd: folder.path, wait_ready: true };

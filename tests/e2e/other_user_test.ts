@@ -6,6 +6,8 @@ import { programLine, TestDaemon } from "../support/procsup.ts";
 import { tempHome } from "../support/temp_home.ts";
 import { waitFor } from "../support/wait_for.ts";
 
+const daemon = TestDaemon.ofFile();
+
 const rootOnly = { ignore: Deno.build.os !== "linux" || Deno.uid() !== 0 };
 const NOBODY = 65534;
 
@@ -27,7 +29,6 @@ Deno.test(
   rootOnly,
   async () => {
     await using folder = openFolder();
-    await using daemon = await TestDaemon.start();
     // The loader leaves a file for each program, owned by the user who runs it.
     const env = `LD_DEBUG=files\nLD_DEBUG_OUTPUT=${folder.path}/loaded\n`;
     Deno.writeTextFileSync(`${folder.path}/.env`, env, { mode: 0o644 });
@@ -55,7 +56,6 @@ Deno.test(
   rootOnly,
   async () => {
     await using folder = openFolder();
-    await using daemon = await TestDaemon.start();
     const { path } = folder;
     const node = `#!/bin/sh\nid -u >>${path}/asked\necho v22.18.0\n`;
     Deno.writeTextFileSync(`${path}/node`, node, { mode: 0o755 });
@@ -82,7 +82,6 @@ Deno.test(
   rootOnly,
   async () => {
     await using folder = openFolder();
-    await using daemon = await TestDaemon.start();
     const command = `id -u >${folder.path}/root; env >>${folder.path}/root`;
     await daemon.startScript("app", "exec sleep 1000", {
       uid: "nobody",
@@ -101,7 +100,6 @@ Deno.test(
   rootOnly,
   async () => {
     await using folder = openFolder();
-    await using daemon = await TestDaemon.start();
     const { path } = folder;
     Deno.mkdirSync(`${path}/closed`, { mode: 0o700 });
     Deno.mkdirSync(`${path}/closed/project`, { mode: 0o755 });
@@ -116,7 +114,6 @@ Deno.test(
 );
 
 Deno.test("other users cannot read the run id", rootOnly, async () => {
-  await using daemon = await TestDaemon.start();
   const { pid } = await daemon.startScript("app", "exec sleep 1000", { uid: "nobody" });
   // One read for both, because the file is empty during exec.
   let id = "";
@@ -134,7 +131,6 @@ Deno.test("other users cannot read the run id", rootOnly, async () => {
 
 Deno.test("file descriptors of the shell that starts a daemon reach no app", async () => {
   await using folder = tempHome();
-  await using daemon = await TestDaemon.start();
   await daemon.client.call("shutdown");
   const list = "for fd in /proc/self/fd/*; do readlink $fd; done; echo done; exec sleep 1000";
   const start = `exec 7>${folder.path}/seven

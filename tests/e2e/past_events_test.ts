@@ -4,8 +4,9 @@ import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { TestDaemon } from "../support/procsup.ts";
 import { readUntil, waitFor } from "../support/wait_for.ts";
 
+const daemon = TestDaemon.ofFile();
+
 Deno.test("events --since includes events before a kill of the daemon and of deleted apps", async () => {
-  await using daemon = await TestDaemon.start();
   await daemon.startScript("once", "exit 3", { restart_policy: "never" });
   await daemon.startScript("late", "while [ ! -e go ]; do sleep 0.02; done; exit 4", {
     ...{ restart_policy: "never", cwd: daemon.home },
@@ -46,14 +47,12 @@ Deno.test("events --since includes events before a kill of the daemon and of del
 });
 
 Deno.test("a stream of events refuses a parameter that it would ignore", async () => {
-  await using daemon = await TestDaemon.start();
   const stream = (query: string) => daemon.client.stream(`/events?${query}`);
   await assertRejects(() => stream("since=soon"), Error, 'Invalid "since" "soon"');
   await assertRejects(() => stream("targt=api"), Error, 'Unknown field "targt"');
 });
 
 Deno.test("events of an app continue after a scale renames its instance, and keep earlier ones", async () => {
-  await using daemon = await TestDaemon.start();
   await daemon.startScript("api", "exec sleep 1000");
   const leave = new AbortController();
   const stream = await daemon.client.stream("/events?target=api", leave.signal);
@@ -67,7 +66,6 @@ Deno.test("events of an app continue after a scale renames its instance, and kee
 });
 
 Deno.test("events by id or tag survive a scale and include new processes, but no deleted one", async () => {
-  await using daemon = await TestDaemon.start();
   const tagged = { tags: ["t1"] };
   await daemon.startScript("api", "exec sleep 1000", tagged);
   await daemon.client.call("delete", "api");

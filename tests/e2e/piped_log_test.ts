@@ -5,6 +5,8 @@ import { isAlive, TestDaemon } from "../support/procsup.ts";
 import { tempHome } from "../support/temp_home.ts";
 import { waitFor } from "../support/wait_for.ts";
 
+const daemon = TestDaemon.ofFile();
+
 const isRoot = Deno.build.os === "linux" && Deno.uid() === 0;
 const PIPE = { log: { pipe: true }, restart_policy: "never" };
 
@@ -24,7 +26,6 @@ for (const uid of [undefined, 65534]) {
   Deno.test(`log.pipe keeps every line of ${who} that opens its own output`, {
     ignore: uid !== undefined && !isRoot,
   }, async () => {
-    await using daemon = await TestDaemon.start();
     const user = uid === undefined ? {} : { uid, gid: uid };
     await daemon.startScript("app", OPENS, { ...PIPE, ...user });
     await waitFor(async () => (await daemon.status("app")).exit_code === 3);
@@ -37,7 +38,6 @@ for (const uid of [undefined, 65534]) {
 
 Deno.test("log.pipe makes no name beside a log outside of the home, nor is its output lost to a watch there", async () => {
   await using folder = tempHome();
-  await using daemon = await TestDaemon.start();
   using watcher = Deno.watchFs(folder.path);
   const made = new Set<string>();
   void (async () => {
@@ -53,7 +53,6 @@ Deno.test("log.pipe makes no name beside a log outside of the home, nor is its o
 });
 
 Deno.test("log.pipe survives the daemon, and the log has what the app wrote before a SIGKILL", async () => {
-  await using daemon = await TestDaemon.start();
   // On a slow machine it writes more than the 10 MB at which a log is rotated.
   const log = { ...PIPE.log, max_size: "1GB" };
   const endless = "trap '' TERM; i=0; while :; do i=$((i+1)); echo $i; done";
@@ -70,7 +69,6 @@ Deno.test("log.pipe survives the daemon, and the log has what the app wrote befo
 });
 
 Deno.test("log.pipe does not delay an exit when a leftover process holds the pipe", async () => {
-  await using daemon = await TestDaemon.start();
   const stray = "setsid sleep 1000 & echo $!; echo last; exit 4";
   await daemon.startScript("app", stray, PIPE);
   await waitFor(async () => (await daemon.status("app")).exit_code === 4);
@@ -80,7 +78,6 @@ Deno.test("log.pipe does not delay an exit when a leftover process holds the pip
 });
 
 Deno.test("an app whose command or script opens its own output writes through pipes by default", async () => {
-  await using daemon = await TestDaemon.start();
   const script = `${daemon.home}/opens.sh`;
   Deno.writeTextFileSync(script, `#!/bin/sh\n${OPENS}\n`, { mode: 0o755 });
   for (const keys of [{}, { entrypoint: script, args: [] }]) {
@@ -94,7 +91,6 @@ Deno.test("an app whose command or script opens its own output writes through pi
 });
 
 Deno.test("an app that truncates its log is told in logs, why and events, and writes through pipes from its next run on", async () => {
-  await using daemon = await TestDaemon.start();
   const hidden = 'f=/dev/std; while :; do echo line >"${f}err"; sleep 0.3; done';
   await daemon.startScript("app", hidden);
   await waitFor(async () => (await daemon.status("app")).log_problem !== undefined);
@@ -109,7 +105,6 @@ Deno.test("an app that truncates its log is told in logs, why and events, and wr
 });
 
 Deno.test("a log that was removed is told in logs and why", async () => {
-  await using daemon = await TestDaemon.start();
   await daemon.startScript("app", "while :; do echo line; sleep 0.1; done");
   const log = `${daemon.home}/apps/app/stdout.log`;
   await waitFor(() => Deno.statSync(log).size > 0);

@@ -12,6 +12,8 @@ import { isAlive, TestDaemon } from "../support/procsup.ts";
 import { TestManager } from "../support/test_manager.ts";
 import { waitFor } from "../support/wait_for.ts";
 
+const daemon = TestDaemon.ofFile();
+
 const SERVER = fromFileUrl(import.meta.resolve("../fixtures/http_app.ts"));
 const WAIT = { wait: true };
 
@@ -224,7 +226,6 @@ for (
   ] as const
 ) {
   Deno.test(`the wait for ${how} continues after the daemon is killed`, async () => {
-    await using daemon = await TestDaemon.start();
     const gate = `${daemon.home}/gate`;
     const app = `while [ ! -e ${gate} ]; do sleep 0.02; done; ${says}; exec sleep 1000`;
     const { pid } = await daemon.startScript("app", app, config);
@@ -243,7 +244,6 @@ for (
 }
 
 Deno.test("an app that became ready while no daemon ran is running under the next one", async () => {
-  await using daemon = await TestDaemon.start();
   const app = 'sleep 0.5; echo READY=1 >"$PROCSUP_READY_FILE"; touch "$SAID"; exec sleep 1000';
   const said = `${daemon.home}/said`;
   const { pid } = await daemon.startScript("app", app, { wait_ready: true, env: { SAID: said } });
@@ -263,7 +263,6 @@ async function deafApp(daemon: TestDaemon) {
 }
 
 Deno.test("a stop is completed after the daemon is killed", async () => {
-  await using daemon = await TestDaemon.start();
   const { pid } = await deafApp(daemon);
   const stopping = daemon.client.call("stop", "app").catch(() => {});
   await waitFor(async () => (await daemon.status("app")).state === "stopping", {
@@ -277,7 +276,6 @@ Deno.test("a stop is completed after the daemon is killed", async () => {
 });
 
 Deno.test("a restart is completed after the daemon is killed", async () => {
-  await using daemon = await TestDaemon.start();
   const { pid } = await deafApp(daemon);
   const restarting = daemon.client.call("restart", "app").catch(() => {});
   await waitFor(async () => (await daemon.status("app")).state === "stopping", {
@@ -296,7 +294,6 @@ Deno.test(
   "an app of another user can report readiness, also to the next daemon",
   { ignore: Deno.uid() !== 0 },
   async () => {
-    await using daemon = await TestDaemon.start();
     const script = 'echo "$PROCSUP_READY_FILE"; until [ -e "$GATE" ]; do sleep 0.02; done; ' +
       'echo READY=1 >"$PROCSUP_READY_FILE" && exec sleep 1000';
     const gate = `/tmp/procsup-gate-${crypto.randomUUID()}`;

@@ -3,10 +3,11 @@
 import { assertEquals, assertNotEquals } from "@std/assert";
 import { TestWeb } from "../support/web.ts";
 
+const web = TestWeb.ofFile();
+
 const P = "/api/v1/processes";
 
 Deno.test("PATCH applies live keys to the run, and replaces it for other keys", async () => {
-  await using web = await TestWeb.start();
   await web.daemon.startScript("app", "exec sleep 1000", {
     ...{ instances: 2, env: { KEY: "old", KEPT: "yes" }, min_uptime: "50ms" },
   });
@@ -37,7 +38,6 @@ Deno.test("PATCH applies live keys to the run, and replaces it for other keys", 
 });
 
 Deno.test("PUT resets unnamed keys to their defaults, and starts nothing that is down", async () => {
-  await using web = await TestWeb.start();
   await web.daemon.startScript("app", "exec sleep 1000", { tags: ["blue"], max_restarts: 3 });
   await web.ask("POST", `${P}/app/stop`);
   const wanted = { entrypoint: "/bin/sleep", args: ["1000"], cwd: "/", max_restarts: 5 };
@@ -57,7 +57,6 @@ Deno.test("PUT resets unnamed keys to their defaults, and starts nothing that is
 });
 
 Deno.test("PATCH restores the old configuration when the new one fails to start", async () => {
-  await using web = await TestWeb.start();
   await web.daemon.startScript("app", "exec sleep 1000", {
     stop_timeout: "1s",
     // Longer than a loaded machine takes to terminate the new one.

@@ -8,6 +8,8 @@ import { sshdMissing, SshServer } from "../support/ssh_server.ts";
 import { tempHome } from "../support/temp_home.ts";
 import { waitFor } from "../support/wait_for.ts";
 
+const daemon = TestDaemon.ofFile();
+
 const ignore = !isInstalled("git") || !isInstalled("rsync");
 
 const CONFIG = `processes:
@@ -91,7 +93,6 @@ Deno.test(
     ignore,
   },
   async () => {
-    await using daemon = await TestDaemon.start();
     const shop = new Shop(daemon);
     sure(await daemon.cli("up", `${shop.folder}/procsup.yaml`));
     await shop.runs("");
@@ -164,7 +165,6 @@ Deno.test(
     ignore,
   },
   async () => {
-    await using daemon = await TestDaemon.start();
     const shop = new Shop(daemon);
     sure(await daemon.cli("up", `${shop.folder}/procsup.yaml`));
     const gate = `${daemon.home}/gate`;
@@ -198,7 +198,6 @@ Deno.test(
 Deno.test("release --host and --hosts run there by ssh, and stop at the first that fails", {
   ignore: ignore || sshdMissing(),
 }, async () => {
-  await using daemon = await TestDaemon.start();
   const shop = new Shop(daemon);
   await using server = await SshServer.start(daemon.home);
   sure(await daemon.cli("up", `${shop.folder}/procsup.yaml`));
@@ -231,7 +230,6 @@ Deno.test("release does everything as the app's user", {
   ignore: ignore || Deno.uid() !== 0,
 }, async () => {
   await using temp = tempHome();
-  await using daemon = await TestDaemon.start();
   const folder = temp.path;
   const shop = new Shop(daemon);
   shop.write(folder, "first");

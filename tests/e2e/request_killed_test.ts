@@ -6,13 +6,14 @@ import { sleep } from "../../src/platform/clock.ts";
 import { isAlive, TestDaemon } from "../support/procsup.ts";
 import { waitFor } from "../support/wait_for.ts";
 
+const daemon = TestDaemon.ofFile();
+
 /** Notes its stop signal, and ends once a file `go` exists. */
 const HOLDS = 'trap \'echo "$PROCSUP_NAME" >>asked; while [ ! -e go ]; do sleep 0.02; done; ' +
   "exit 0' TERM; echo up; while :; do sleep 0.02; done";
 
-/** A daemon with two apps of this script, of which `web` needs `db`, which has more keys. */
-async function begin(script: string, more: object = {}): Promise<TestDaemon> {
-  const daemon = await TestDaemon.start();
+/** Starts two apps of this script, of which `web` needs `db`, which has more keys. */
+async function begin(script: string, more: object = {}): Promise<void> {
   const app = { entrypoint: "/bin/sh", args: ["-c", script], cwd: daemon.home, ready_log: "up" };
   const file = `${daemon.home}/procsup.json`;
   const processes = {
@@ -21,12 +22,10 @@ async function begin(script: string, more: object = {}): Promise<TestDaemon> {
   };
   Deno.writeTextFileSync(file, JSON.stringify({ processes }));
   await daemon.client.call("start_all", { config: file, wait: true });
-  return daemon;
 }
 
 /** Kills the daemon at a moment of a request, and starts the next one. */
 async function killedAt(
-  daemon: TestDaemon,
   request: Promise<unknown>,
   moment: () => boolean | Promise<boolean>,
 ): Promise<void> {
@@ -37,36 +36,36 @@ async function killedAt(
   await daemon.run();
 }
 
-function has({ home }: TestDaemon, file: string): boolean {
-  return readFileIfAny(`${home}/${file}`) !== undefined;
+function has(file: string): boolean {
+  return readFileIfAny(`${daemon.home}/${file}`) !== undefined;
 }
 
-function put({ home }: TestDaemon, file: string): void {
-  Deno.writeTextFileSync(`${home}/${file}`, "");
+function put(file: string): void {
+  Deno.writeTextFileSync(`${daemon.home}/${file}`, "");
 }
 
-async function states(daemon: TestDaemon): Promise<Record<string, string>> {
+async function states(): Promise<Record<string, string>> {
   const list = await daemon.client.call("list");
   return Object.fromEntries(list.map(({ name, state }) => [name, state]));
 }
 
-async function becomes(daemon: TestDaemon, wanted: Record<string, string>): Promise<void> {
-  const is = async () => JSON.stringify(await states(daemon)) === JSON.stringify(wanted);
+async function becomes(wanted: Record<string, string>): Promise<void> {
+  const is = async () => JSON.stringify(await states()) === JSON.stringify(wanted);
   await waitFor(is, { what: JSON.stringify(wanted) }).catch(() => {});
-  assertEquals(await states(daemon), wanted);
+  assertEquals(await states(), wanted);
 }
 
 for (const verb of ["stop", "shutdown"] as const) {
   Deno.test(`a ${verb} is completed by the next daemon, also for apps whose turn had not come`, async () => {
-    await using daemon = await begin(HOLDS);
+    await begin(HOLDS);
     const { pid } = await daemon.status("db");
     const request = verb === "stop"
       ? daemon.client.call("stop", { target: "all" })
       : daemon.client.call("shutdown");
-    await killedAt(daemon, request, () => has(daemon, "asked"));
+    await killedAt(request, () => has("asked"));
     assertEquals(isAlive(pid), true);
-    put(daemon, "go");
-    await becomes(daemon, { db: "stopped", web: "stopped" });
+    put("go");
+    await becomes({ db: "stopped", web: "stopped" });
     assertEquals(isAlive(pid), false);
     const why = (await daemon.status("db")).last_reason;
     assertEquals(why, verb === "stop" ? "stopped by user" : "shutdown");
@@ -74,13 +73,13 @@ for (const verb of ["stop", "shutdown"] as const) {
 }
 
 Deno.test("a stop that the next daemon completes keeps its time limit and its order", async () => {
-  await using daemon = await begin(HOLDS, { stop_timeout: "1m" });
+  await begin(HOLDS, { stop_timeout: "1m" });
   const request = daemon.client.call("stop", { target: "all", timeout: "1500ms" });
-  await killedAt(daemon, request, () => has(daemon, "asked"));
+  await killedAt(request, () => has("asked"));
   // Killed once more, while it completes the stop.
   await daemon.kill();
   await daemon.run();
-  await becomes(daemon, { db: "stopped", web: "stopped" });
+  await becomes({ db: "stopped", web: "stopped" });
   // On a busy machine an app may be killed before it notes the signal.
   assertEquals(readFileIfAny(`${daemon.home}/asked`)?.split("\n")[0], "web");
   const { last_exit } = await daemon.status("db");
@@ -88,56 +87,51 @@ Deno.test("a stop that the next daemon completes keeps its time limit and its or
 });
 
 Deno.test("an app that is started while the next daemon completes a stop stays up", async () => {
-  await using daemon = await begin(HOLDS);
-  await killedAt(daemon, daemon.client.call("stop", { target: "all" }), () => has(daemon, "asked"));
+  await begin(HOLDS);
+  await killedAt(daemon.client.call("stop", { target: "all" }), () => has("asked"));
   await daemon.client.call("start", { target: "db" });
-  put(daemon, "go");
-  await becomes(daemon, { db: "running", web: "stopped" });
+  put("go");
+  await becomes({ db: "running", web: "stopped" });
 });
 
 for (const how of ["start all", "start of a file"] as const) {
   Deno.test(`a ${how} is completed by the next daemon, also for apps whose turn had not come`, async () => {
-    await using daemon = await begin("echo up; exec sleep 1000", {
+    await begin("echo up; exec sleep 1000", {
       hooks: { pre_start: "touch hooked; while [ -e hold ]; do sleep 0.02; done" },
     });
     await daemon.client.call("stop", { target: "all" });
     Deno.removeSync(`${daemon.home}/hooked`);
-    put(daemon, "hold");
+    put("hold");
     const request = how === "start all"
       ? daemon.client.call("start", { target: "all", wait: true })
       : daemon.client.call("start_all", { config: `${daemon.home}/procsup.json`, wait: true });
-    await killedAt(daemon, request, () => has(daemon, "hooked"));
+    await killedAt(request, () => has("hooked"));
     Deno.removeSync(`${daemon.home}/hold`);
-    await becomes(daemon, { db: "running", web: "running" });
+    await becomes({ db: "running", web: "running" });
   });
 }
 
 Deno.test("a resurrection is completed by the next daemon", async () => {
-  await using daemon = await begin("echo up; exec sleep 1000", {
+  await begin("echo up; exec sleep 1000", {
     hooks: { pre_start: "touch hooked; while [ -e hold ]; do sleep 0.02; done" },
   });
   await daemon.client.call("save");
   await daemon.client.call("delete", "all");
   Deno.removeSync(`${daemon.home}/hooked`);
-  put(daemon, "hold");
-  await killedAt(daemon, daemon.client.call("resurrect"), () => has(daemon, "hooked"));
+  put("hold");
+  await killedAt(daemon.client.call("resurrect"), () => has("hooked"));
   Deno.removeSync(`${daemon.home}/hold`);
-  await becomes(daemon, { db: "running", web: "running" });
+  await becomes({ db: "running", web: "running" });
 });
 
 Deno.test("a restart whose pre_restart hook ran is done by the next daemon, with its hook again", async () => {
-  await using daemon = await TestDaemon.start();
   const hook = "echo begun >>hooks; while [ ! -e go ]; do sleep 0.02; done; echo over >>hooks";
   const { pid } = await daemon.startScript("app", "exec sleep 1000", {
     cwd: daemon.home,
     hooks: { pre_restart: hook },
   });
-  await killedAt(
-    daemon,
-    daemon.client.call("restart", { target: "app" }),
-    () => has(daemon, "hooks"),
-  );
-  put(daemon, "go");
+  await killedAt(daemon.client.call("restart", { target: "app" }), () => has("hooks"));
+  put("go");
   await waitFor(async () => {
     const now = await daemon.status("app");
     return now.state === "running" && now.pid !== pid && now.pid > 0;
@@ -154,20 +148,15 @@ Deno.test("a restart whose pre_restart hook ran is done by the next daemon, with
 });
 
 Deno.test("a reload is completed by the next daemon, also for instances whose turn had not come", async () => {
-  await using daemon = await TestDaemon.start();
   const hook = "echo begun >>hooks; while [ ! -e go ]; do sleep 0.02; done; echo over >>hooks";
   await daemon.startScript("app", "exec sleep 1000", {
     ...{ cwd: daemon.home, instances: 3, hooks: { pre_reload: hook } },
   });
   const pids = async () => (await daemon.client.call("list")).map(({ pid }) => pid);
   const before = await pids();
-  await killedAt(
-    daemon,
-    daemon.client.call("reload", { target: "app" }),
-    () => has(daemon, "hooks"),
-  );
+  await killedAt(daemon.client.call("reload", { target: "app" }), () => has("hooks"));
   assertEquals(await pids(), before);
-  put(daemon, "go");
+  put("go");
   await waitFor(async () => {
     const now = await pids();
     return now.every((pid, i) => pid > 0 && pid !== before[i]);
@@ -181,7 +170,6 @@ Deno.test("a reload is completed by the next daemon, also for instances whose tu
 });
 
 Deno.test("a rolling reload is completed by the next daemon", async () => {
-  await using daemon = await TestDaemon.start();
   const hook = "touch hooks; while [ ! -e go ]; do sleep 0.02; done";
   await daemon.startScript("app", "exec sleep 1000", {
     ...{ cwd: daemon.home, instances: 2, hooks: { pre_reload: hook } },
@@ -189,8 +177,8 @@ Deno.test("a rolling reload is completed by the next daemon", async () => {
   const pids = async () => (await daemon.client.call("list")).map(({ pid }) => pid);
   const before = await pids();
   const request = daemon.client.call("rolling_reload", { target: "app" });
-  await killedAt(daemon, request, () => has(daemon, "hooks"));
-  put(daemon, "go");
+  await killedAt(request, () => has("hooks"));
+  put("go");
   await waitFor(async () => {
     const now = await pids();
     return now.every((pid, i) => pid > 0 && pid !== before[i]);
@@ -198,26 +186,24 @@ Deno.test("a rolling reload is completed by the next daemon", async () => {
 });
 
 Deno.test("a restart is not done by the next daemon once the app was stopped in its hook", async () => {
-  await using daemon = await TestDaemon.start();
   const hook = "touch hooks; while [ ! -e go ]; do sleep 0.02; done";
   await daemon.startScript("app", "exec sleep 1000", {
     cwd: daemon.home,
     hooks: { pre_restart: hook },
   });
   const restart = daemon.client.call("restart", { target: "app" });
-  await waitFor(() => has(daemon, "hooks"), { what: "the hook" });
+  await waitFor(() => has("hooks"), { what: "the hook" });
   assertEquals((await daemon.client.call("stop", { target: "app" })).status, "stopped");
   assertEquals((await restart).results[0]?.code, "wrong_state");
   await daemon.kill();
   await daemon.run();
-  put(daemon, "go");
+  put("go");
   await sleep(300);
-  assertEquals(await states(daemon), { app: "stopped" });
+  assertEquals(await states(), { app: "stopped" });
 });
 
 Deno.test("an app has all of its instances or none when the daemon is killed while it registers them", async () => {
-  for (const count of [40, 60]) {
-    await using daemon = await TestDaemon.start();
+  for (const count of [20, 30]) {
     const request = daemon.startScript("app", "exec sleep 1000", { instances: count })
       .then(() => "done", () => "broken off");
     const records = () =>
@@ -231,11 +217,11 @@ Deno.test("an app has all of its instances or none when the daemon is killed whi
     const list = await daemon.client.call("list");
     assertEquals(list.length, count);
     assertEquals(list.filter(({ state }) => state !== "running" && state !== "starting"), []);
+    await daemon.clear();
   }
 });
 
 Deno.test("a job that becomes an app is started by the next daemon", async () => {
-  await using daemon = await TestDaemon.start();
   const file = `${daemon.home}/procsup.json`;
   const app = { entrypoint: "/bin/sh", args: ["-c", "exec sleep 1000"], cwd: daemon.home };
   const apply = (more: object) => {
@@ -243,16 +229,15 @@ Deno.test("a job that becomes an app is started by the next daemon", async () =>
     return daemon.client.call("config_reload", { config_path: file, wait: true });
   };
   await apply({ cron: "@yearly" });
-  put(daemon, "hold");
+  put("hold");
   // Further instances come first.
   const hooks = { pre_start: "touch hooked; while [ -e hold ]; do sleep 0.02; done" };
-  await killedAt(daemon, apply({ hooks, instances: 2 }), () => has(daemon, "hooked"));
+  await killedAt(apply({ hooks, instances: 2 }), () => has("hooked"));
   Deno.removeSync(`${daemon.home}/hold`);
-  await becomes(daemon, { "app:0": "running", "app:1": "running" });
+  await becomes({ "app:0": "running", "app:1": "running" });
 });
 
 Deno.test("an app that becomes a job is one under the next daemon", async () => {
-  await using daemon = await TestDaemon.start();
   const file = `${daemon.home}/procsup.json`;
   const app = { entrypoint: "/bin/sh", args: ["-c", HOLDS], cwd: daemon.home, stop_timeout: "1m" };
   const apply = (more: object) => {
@@ -260,10 +245,10 @@ Deno.test("an app that becomes a job is one under the next daemon", async () => 
     return daemon.client.call("config_reload", { config_path: file });
   };
   await apply({ ready_log: "up" });
-  await waitFor(async () => (await states(daemon)).app === "running", { what: "the app" });
-  await killedAt(daemon, apply({ cron: "@yearly" }), () => has(daemon, "asked"));
-  put(daemon, "go");
-  await becomes(daemon, { app: "stopped" });
+  await waitFor(async () => (await states()).app === "running", { what: "the app" });
+  await killedAt(apply({ cron: "@yearly" }), () => has("asked"));
+  put("go");
+  await becomes({ app: "stopped" });
   const [job] = await daemon.client.call("cron_list", {});
   assertEquals([job?.name, job?.enabled, job?.history], ["app", true, []]);
 });

@@ -4,6 +4,8 @@ import { assertEquals, assertMatch, assertNotEquals, assertStringIncludes } from
 import { cliIn, TestDaemon } from "../support/procsup.ts";
 import { waitFor } from "../support/wait_for.ts";
 
+const daemon = TestDaemon.ofFile();
+
 const SAYS = 'echo "A=$A B=$B"; [ "$A" != bad ] || exit 3; exec sleep 1000';
 
 /** Waits until the app was started so many times, and checks what it said last. */
@@ -22,7 +24,6 @@ async function says(
 }
 
 Deno.test("restart changes only the keys that its flags name, on every instance", async () => {
-  await using daemon = await TestDaemon.start();
   const env = { A: "1", B: "2" };
   await daemon.startScript("app", SAYS, { instances: 2, env, min_uptime: "50ms" });
   await daemon.startScript("other", "exec sleep 1000");
@@ -39,7 +40,6 @@ Deno.test("restart changes only the keys that its flags name, on every instance"
 });
 
 Deno.test("restart with a change to a live key still starts a new run", async () => {
-  await using daemon = await TestDaemon.start();
   await daemon.startScript("app", "exec sleep 1000", { min_uptime: "50ms" });
   const { pid } = await daemon.client.call("status", "app");
   const { code } = await daemon.cli("restart", "app", "--stop-timeout", "7s", "-o", "json");
@@ -49,7 +49,6 @@ Deno.test("restart with a change to a live key still starts a new run", async ()
 });
 
 Deno.test("restart restores the old configuration when the new one fails to start", async () => {
-  await using daemon = await TestDaemon.start();
   await daemon.startScript("app", SAYS, { env: { A: "1" }, min_uptime: "2s", max_restarts: 0 });
   const { code, stderr } = await daemon.cli("restart", "app", "-e", "A=bad");
   assertEquals(code, 1);
@@ -61,7 +60,6 @@ Deno.test("restart restores the old configuration when the new one fails to star
 });
 
 Deno.test("start uses its shell's environment and shows no value; restart --update-env replaces it", async () => {
-  await using daemon = await TestDaemon.start();
   const folder = `${daemon.home}/bin`;
   await Deno.mkdir(folder);
   const script = '#!/bin/sh\necho "A=$A B=$B"\nexec sleep 1000\n';

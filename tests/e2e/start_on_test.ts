@@ -7,6 +7,8 @@ import { freePort } from "../support/http_load.ts";
 import { TestDaemon } from "../support/procsup.ts";
 import { waitFor } from "../support/wait_for.ts";
 
+const daemon = TestDaemon.ofFile();
+
 const PYTHON_SERVER = fromFileUrl(import.meta.resolve("../fixtures/sockets/server.py"));
 
 async function answer(port: number): Promise<string> {
@@ -29,7 +31,6 @@ Deno.test(
     ignore: Deno.build.os !== "linux",
   },
   async () => {
-    await using daemon = await TestDaemon.start();
     const port = freePort();
     const started = await daemon.cli(
       ...["start", PYTHON_SERVER, "--name", "web", "--socket", `127.0.0.1:${port}`],
@@ -72,7 +73,6 @@ Deno.test(
 );
 
 Deno.test("clients do not start a failing app again and again: once it is errored they are refused", async () => {
-  await using daemon = await TestDaemon.start();
   const ports: number[] = [];
   for (const [name, script] of [["web", "exit 1"], ["quits", "exit 0"]] as const) {
     const port = freePort();
@@ -96,7 +96,6 @@ Deno.test("clients do not start a failing app again and again: once it is errore
 });
 
 Deno.test("a socket that cannot be opened is an error at once, and so is start_on without one", async () => {
-  await using daemon = await TestDaemon.start();
   using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const address = `127.0.0.1:${listener.addr.port}`;
   await daemon.startScript("web", "exit 0", { sockets: [address], start_on: "connection" })

@@ -8,6 +8,8 @@ import { TestDaemon } from "../support/procsup.ts";
 import { waitFor } from "../support/wait_for.ts";
 import { signIn, TestWeb, type WebAnswer } from "../support/web.ts";
 
+const web = TestWeb.ofFile();
+
 const P = "/api/v1/processes";
 const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const STATES = ["starting", "running", "stopping", "stopped", "crashed", "errored", "waiting"];
@@ -62,7 +64,6 @@ const SCRIPT = "echo one; echo two; echo three; exec sleep 1000";
 const CONFIG = { name: "app", runtime: "auto", entrypoint: "/bin/sh", cwd: "/" };
 
 Deno.test("REST keeps its documented contract", async () => {
-  await using web = await TestWeb.start();
   const created = await web.ask("POST", P, {
     ...CONFIG,
     ...{ args: ["-c", SCRIPT], env: { KEY: "value" }, restart_policy: "never", max_restarts: 3 },
@@ -138,7 +139,6 @@ async function assertVerbs(web: TestWeb, first: number): Promise<void> {
 }
 
 Deno.test("REST stops with a grace period of five seconds, or the requested one", async () => {
-  await using web = await TestWeb.start();
   await web.daemon.startScript("stubborn", `trap '' TERM; echo up; while :; do sleep 0.1; done`, {
     stop_timeout: "1h",
   });
@@ -155,7 +155,6 @@ Deno.test("REST stops with a grace period of five seconds, or the requested one"
 });
 
 Deno.test("REST reports mistakes in the same words as the command line", async () => {
-  await using web = await TestWeb.start();
   await web.daemon.startScript("app", "exec sleep 1000");
   const rows: [string, string, unknown, number, string[]][] = [
     ["GET", `${P}/ghost`, undefined, 404, ["status", "ghost"]],
@@ -178,7 +177,6 @@ Deno.test("REST reports mistakes in the same words as the command line", async (
 });
 
 Deno.test("REST is the same on the Unix socket", async () => {
-  await using web = await TestWeb.start();
   using client = Deno.createHttpClient({
     proxy: { transport: "unix", path: `${web.daemon.home}/procsup.sock` },
   });
@@ -192,7 +190,6 @@ Deno.test("REST is the same on the Unix socket", async () => {
 });
 
 Deno.test("REST changes the configuration, scales, explains and signals", async () => {
-  await using web = await TestWeb.start();
   const script = "trap 'echo usr1' USR1; while :; do sleep 0.05; done";
   await web.daemon.startScript("app", script, { env: { KEY: "old" } });
   const changed = await web.ask("PATCH", `${P}/app`, { tags: ["blue"], env: { KEY: "new" } });
@@ -214,7 +211,6 @@ Deno.test("REST changes the configuration, scales, explains and signals", async 
 });
 
 Deno.test("WebSocket sends the documented list on connect and at once after every change", async () => {
-  await using web = await TestWeb.start();
   await web.daemon.startScript("app", "exec sleep 1000", { restart_policy: "never" });
   const before = Math.floor(Date.now() / 1000);
   using feed = await web.feed();
@@ -230,7 +226,6 @@ Deno.test("WebSocket sends the documented list on connect and at once after ever
 });
 
 Deno.test("WebSocket sends events, logs and system metrics on request", async () => {
-  await using web = await TestWeb.start();
   await web.daemon.startScript("app", "while read line; do :; done; echo hi; exec sleep 1000");
   using feed = await web.feed();
   feed.send({

@@ -9,7 +9,9 @@ export interface WaitOptions {
   readonly what?: string | (() => string);
 }
 
-const POLL_MS = 10;
+const POLL_MS = { first: 10, most: 100 };
+/** Pauses are that part of the time waited so far: a check may cost a process, or a scan of all. */
+const POLL_PART = 0.1;
 
 /**
  * The most that one check counts towards the timeout, because nothing runs while the machine is
@@ -18,8 +20,8 @@ const POLL_MS = 10;
 const MAX_LOOK_MS = 500;
 
 /**
- * Returns when `condition` is true; checks it every 10 ms. A condition that throws counts as false.
- * A timeout error includes the last error that it threw.
+ * Returns when `condition` is true; checks it every 10 ms at first, after a second every 100 ms. A
+ * condition that throws counts as false. A timeout error includes the last error that it threw.
  */
 export async function waitFor(
   condition: () => unknown | Promise<unknown>,
@@ -35,7 +37,7 @@ export async function waitFor(
     } catch (error) {
       cause = error;
     }
-    await sleep(POLL_MS);
+    await sleep(Math.max(POLL_MS.first, Math.min(waitedMs * POLL_PART, POLL_MS.most)));
     waitedMs += Math.min(performance.now() - since, MAX_LOOK_MS);
   } while (waitedMs < timeoutMs);
   const detail = cause === undefined ? "" : `: ${cause instanceof Error ? cause.message : cause}`;
