@@ -7,6 +7,7 @@ import { expanded, keptUnder, wireKeys } from "../model/key_spelling.ts";
 import { mergePatch } from "../model/merge_patch.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
 import { MAX_INSTANCES } from "../model/process_keys.ts";
+import { unmasked } from "../model/secret_values.ts";
 import { notFound } from "../model/target.ts";
 import type { ManagedProcess } from "../process/managed_process.ts";
 import type { UpOptions } from "../process/process_requests.ts";
@@ -158,8 +159,10 @@ export function appOfAll(registry: Registry, processes: readonly ManagedProcess[
  */
 export function changedConfig(
   before: ProcessConfig,
-  { keys, replace = false }: Pick<ReconfigureOptions, "keys" | "replace">,
+  { keys: given, replace = false }: Pick<ReconfigureOptions, "keys" | "replace">,
 ): Record<string, unknown> {
+  const current = wireKeys(before);
+  const keys = unmasked(given, current);
   for (const [key, why] of Object.entries(FIXED)) {
     const value = keys[key];
     if (value === undefined || value === before[key as keyof typeof FIXED]) continue;
@@ -168,7 +171,7 @@ export function changedConfig(
   const { name, instances } = before;
   return replace
     ? mergePatch({}, { ...keys, name, instances })
-    : mergePatch(keptUnder(keys, wireKeys(before)), expanded(keys));
+    : mergePatch(keptUnder(keys, current), expanded(keys));
 }
 
 const FIXED = {

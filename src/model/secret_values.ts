@@ -39,10 +39,24 @@ export function maskedUrl(url: string): string {
 }
 
 /**
- * Throws `invalid_config` if a configuration in wire form contains a mask: it was read and sent
- * back, and would overwrite the real value.
+ * A configuration in wire form that was read, changed and sent back: each mask that is in its place
+ * becomes the value that it hides. Throws `invalid_config` for any other mask.
  */
-export function refuseMasks(wire: Keyed): void {
+export function unmasked(wire: Keyed, current: Keyed): Keyed {
+  const whole = restored(wire, masked(current), current) as Keyed;
+  refuseMasks(whole);
+  return whole;
+}
+
+function restored(given: unknown, shown: unknown, real: unknown): unknown {
+  if (given === shown) return real;
+  if (!isMap(given) || !isMap(shown) || !isMap(real)) return given;
+  return Object.fromEntries(
+    Object.entries(given).map(([key, value]) => [key, restored(value, shown[key], real[key])]),
+  );
+}
+
+function refuseMasks(wire: Keyed): void {
   for (const { path, text, row } of leavesOf(wire, PROCESS_KEYS)) {
     const isMask = row.masked === "always"
       ? text === MASK

@@ -51,6 +51,9 @@ export const configKeys = about(
     "`health_check` {http | tcp | command}, `max_memory`, `depends_on`; all: resource docs://keys",
 );
 
+/** Keys in wire form, or their text in YAML. */
+export const keysOrYaml = z.union([z.record(z.string(), z.unknown()), z.string()]);
+
 export const flag = z.boolean("expected true or false");
 
 export const wait = about(flag.clone(), "answer when it is ready, or has failed");

@@ -12,6 +12,7 @@ import {
   peerOf,
   principalOf,
   readBody,
+  readConfig,
   type WebApp,
   type WebContext,
   type WebParts,
@@ -130,14 +131,23 @@ async function payloadOf(c: WebContext, { verb, row }: Route): Promise<Record<st
   const target = targetIn(c);
   const changes = row.method !== "GET";
   const query = readQuery(verb, row, new URL(c.req.url).searchParams);
-  const body = changes ? await readBody(c, row.body !== undefined) : {};
-  if (row.bodyField === undefined) refuseForeignFields(body, { verb, row });
   return {
-    ...(row.body === undefined ? {} : row.bodyField ? { [row.bodyField]: body } : body),
+    ...changes && await bodyOf(c, { verb, row }),
     ...query,
     ...row.fixed,
     ...(target === undefined ? {} : { [verb.bare!]: target }),
   };
+}
+
+async function bodyOf(
+  c: WebContext,
+  route: Pick<Route, "verb" | "row">,
+): Promise<Record<string, unknown>> {
+  const { body: wanted, bodyField } = route.row;
+  if (bodyField !== undefined) return { [bodyField]: await readConfig(c) };
+  const body = await readBody(c, wanted !== undefined);
+  refuseForeignFields(body, route);
+  return wanted === undefined ? {} : body;
 }
 
 /** Throws `bad_request` for a body field that the path, the query or the route itself sets. */

@@ -136,6 +136,12 @@ export async function readBody(c: Context, wanted: boolean): Promise<Record<stri
   throw new ProcsupError("bad_request", "Invalid body: expected a JSON object");
 }
 
+/** A configuration in the body: its keys, or their text in YAML. Throws like `readBody()`. */
+export async function readConfig(c: Context): Promise<Record<string, unknown> | string> {
+  const isYaml = /^application\/yaml\s*(?:;|$)/i.test(c.req.header("content-type") ?? "");
+  return isYaml ? await readText(c) : await readBody(c, true);
+}
+
 /**
  * The body as text. Throws `body_too_large` as soon as it exceeds the limit, with or without
  * `Content-Length`, `bad_request` if the client disconnects, and `unauthorized` for another body than

@@ -56,7 +56,7 @@ function restPaths(): Json {
 }
 
 function operation({ verb, row }: Route): Json {
-  const { method, path, help = verb.help, body, answers, status = 200 } = row;
+  const { method, path, help = verb.help, body, bodyField, answers, status = 200 } = row;
   const words = path.replace(/[{}]/g, "").split(/[/_]/).filter((word) => word !== "");
   return {
     operationId: [method.toLowerCase(), ...words].join("_"),
@@ -68,7 +68,14 @@ function operation({ verb, row }: Route): Json {
       ...queryParameters(verb, row),
     ],
     ...(body === undefined ? {} : {
-      requestBody: { required: true, content: { "application/json": { schema: ref(body) } } },
+      requestBody: {
+        required: true,
+        content: {
+          "application/json": { schema: ref(body) },
+          // The same keys.
+          ...bodyField !== undefined && { "application/yaml": { schema: ref(body) } },
+        },
+      },
     }),
     responses: {
       [status]: {

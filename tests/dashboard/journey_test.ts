@@ -67,15 +67,15 @@ browserTest(
     await page.getByRole("button", { name: "Start" }).click();
     await page.locator("#field-name-error").waitFor();
     await page.getByLabel("Name", { exact: true }).fill("looping");
-    // The group of the invalid field is closed.
-    const restarts = page.getByText("Restarts", { exact: true });
-    await restarts.click();
-    const delay = page.getByLabel("Restart delay");
-    await delay.fill("soon");
-    await restarts.click();
+    const more = page.getByLabel("More, as YAML");
+    await more.fill("restart_delay: soon");
     await page.getByRole("button", { name: "Start" }).click();
-    await page.locator("#field-restart_delay:focus").waitFor();
-    await delay.fill("");
+    await page.locator("#field-more:focus").waitFor();
+    await page.locator("#field-more-error").getByText('Invalid "restart_delay"').waitFor();
+    await more.fill("tags: [");
+    await page.getByRole("button", { name: "Start" }).click();
+    await page.getByRole("alert").getByText("not valid YAML").waitFor();
+    await more.fill("restart_delay: 10ms\nmax_restarts: 1");
     await page.getByLabel("Script or command").fill("/bin/false");
     await page.getByRole("button", { name: "Start" }).click();
     await page.getByText('Cannot start "looping"').waitFor();

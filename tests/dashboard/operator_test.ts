@@ -195,15 +195,14 @@ browserTest(
   async (dashboard) => {
     const { page, daemon } = dashboard;
     const env = { KEPT: "1", GONE: "2" };
-    await daemon.startScript("app", "exec sleep 1000", { instances: 2, env, max_memory: "64MB" });
+    await daemon.startScript("app", "exec sleep 1000", {
+      ...{ instances: 2, env, max_memory: "64MB", priority: 3, tags: ["x"] },
+    });
     await dashboard.signIn();
     await dashboard.go("#/processes/app:0?tab=config");
     await page.getByRole("button", { name: "Change…" }).click();
     const form = page.getByRole("form", { name: "Change app" });
     const field = (path: string) => form.locator(`[id="field-${path}"]`);
-    await form.locator("details").evaluateAll((all) =>
-      all.forEach((one: { open?: boolean }) => one.open = true)
-    );
     assertEquals(await field("env").inputValue(), "KEPT=***\nGONE=***");
     const show = form.getByRole("button", { name: "Show the plan" });
     await field("max_memory").fill("many");
@@ -211,6 +210,8 @@ browserTest(
     await form.getByRole("alert").getByText("max_memory").waitFor();
     await field("max_memory").fill("1GB");
     await field("env").fill("KEPT=***\nNEW=3");
+    assert((await field("more").inputValue()).includes("priority: 3"));
+    await field("more").fill("priority: 3");
     await show.click();
     const plan = page.locator("section.panel", { hasText: "Its runs are replaced" });
     await plan.getByText("env.GONE", { exact: true }).waitFor();
@@ -218,7 +219,7 @@ browserTest(
     assertEquals((await daemon.status("app:1")).config.max_memory, "64MB", "nothing has changed");
     await plan.getByRole("button", { name: "Release, undo if it fails" }).click();
     await page.getByText("✓ done in").waitFor();
-    await page.getByText("env.GONE, env.NEW, max_memory", { exact: true }).waitFor();
+    await page.getByText("env.GONE, env.NEW, tags, max_memory", { exact: true }).waitFor();
     const { config } = await daemon.status("app:1");
     assertEquals([config.max_memory, Object.keys(config.env as object)], ["1GB", ["KEPT", "NEW"]]);
   },

@@ -1,7 +1,7 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import { configChanges } from "../../src/model/config_diff.ts";
 import { parseConfig } from "../../src/model/config_schema.ts";
-import { masked, maskedUrl, refuseMasks } from "../../src/model/secret_values.ts";
+import { masked, maskedUrl, unmasked } from "../../src/model/secret_values.ts";
 
 const withUrl = (url: string) => ({
   name: "api",
@@ -32,9 +32,12 @@ Deno.test("the password in a health check's URL is in no answer and in no list o
   assertEquals(changes(withUrl("http://other/")), [
     { field: "health_check.url", from: "http://***@host/", to: "http://other/" },
   ]);
-  assertThrows(() => refuseMasks(masked(before!)), Error, '"health_check.url"');
-  assertThrows(() => refuseMasks({ env: { A: "***" } }), Error, '"env.A"');
-  refuseMasks(before!);
+  assertThrows(() => unmasked(masked(before!), {}), Error, '"health_check.url"');
+  assertThrows(() => unmasked({ env: { A: "***" } }, { env: { B: "1" } }), Error, '"env.A"');
+  assertEquals(unmasked(masked(before!), before!), before);
+  assertEquals(unmasked({ env: { A: "***", B: "2" } }, { env: { A: "1", B: "1" } }), {
+    env: { A: "1", B: "2" },
+  });
   const wrong = { ...withUrl("ftp://me:pw1@host/") };
   const error = assertThrows(() => parseConfig(wrong), Error);
   assertEquals(error.message.includes("pw1"), false, error.message);

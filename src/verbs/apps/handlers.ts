@@ -1,5 +1,6 @@
 /** The verbs that change apps. */
 
+import { keysIn } from "../../daemon/keys_in.ts";
 import {
   asking,
   bulkResult,
@@ -9,7 +10,6 @@ import {
 } from "../../daemon/verb_context.ts";
 import type { RollingOptions } from "../../manager/app_requests.ts";
 import type { ChangeResult } from "../../manager/managed_app.ts";
-import { refuseMasks } from "../../model/secret_values.ts";
 import type { Input, Output } from "../../protocol/wire.ts";
 import type { APP_VERBS } from "./rows.ts";
 
@@ -30,8 +30,8 @@ export const APP_HANDLERS: Handlers<keyof typeof APP_VERBS> = {
     };
   },
   async reconfigure(context, given) {
-    const { target, config: keys, replace, dry_run } = given;
-    refuseMasks(keys);
+    const { target, config, replace, dry_run } = given;
+    const keys = await keysIn(config);
     const options = { ...rollingOptions(context, given), keys, replace };
     if (dry_run) {
       const { fields, replaces } = await context.supervisor.plannedChange(target, options);

@@ -8,6 +8,7 @@ import {
   count,
   fieldChange,
   flag,
+  keysOrYaml,
   rollingResult,
   target,
   wait,
@@ -91,8 +92,9 @@ export const APP_VERBS = {
     input: z.strictObject({
       target,
       config: about(
-        z.record(z.string(), z.unknown()),
-        "A merge patch (RFC 7396) in wire form: maps are merged, `null` removes a key",
+        keysOrYaml.clone(),
+        "A merge patch (RFC 7396) in wire form, or its text in YAML: maps are merged, `null` " +
+          "removes a key, and a mask that was read keeps the value that it hides",
       ),
       replace: about(
         z._default(flag, false),

@@ -5,12 +5,13 @@ import { ProcsupError } from "../../model/errors.ts";
 import { takenFromShell } from "../../process/environment.ts";
 import { processJson } from "../../protocol/process_json.ts";
 import type { Output } from "../../protocol/wire.ts";
+import { keysIn } from "../../daemon/keys_in.ts";
 import { type Handlers, results } from "../../daemon/verb_context.ts";
 import type { START_VERBS } from "./rows.ts";
 
 export const START_HANDLERS: Handlers<keyof typeof START_VERBS> = {
   async add({ supervisor }, { config, start, wait }) {
-    const outcomes = await supervisor.add(config, { start, wait });
+    const outcomes = await supervisor.add(await keysIn(config), { start, wait });
     // A new process has no usage yet, and reading it would scan the whole machine.
     const answer = await started(outcomes, ({ process }) => process.info());
     const { inherited } = supervisor.system.world;

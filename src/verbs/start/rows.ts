@@ -6,6 +6,7 @@ import {
   bulkResult,
   configKeys,
   flag,
+  keysOrYaml,
   processInfo,
   processResult,
   routeForMany,
@@ -73,7 +74,10 @@ export const START_VERBS = {
     role: "admin",
     reach: "everything",
     input: z.strictObject({
-      config: about(z.record(z.string(), z.unknown()), "All configuration keys, in wire form"),
+      config: about(
+        keysOrYaml.clone(),
+        "All configuration keys, in wire form, or their text in YAML",
+      ),
       start: about(z._default(flag, true), "False: only create it"),
       wait: z.optional(wait),
     }),

@@ -26,8 +26,9 @@ export class ApiError extends Error {
 }
 
 export interface Ask {
-  readonly method?: "GET" | "POST" | "PATCH" | "DELETE";
+  readonly method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   readonly query?: Readonly<Record<string, string | number | boolean>>;
+  /** A text is YAML. */
   readonly body?: unknown;
   /** A token to use instead of the session. */
   readonly token?: string;
@@ -55,14 +56,15 @@ async function request(
   { method = "GET", query, body, token, signal }: Ask,
 ): Promise<Response> {
   const { pathname, search } = new URL(`${REST_BASE}${path}${queryText(query)}`, location.href);
-  const text = body === undefined ? undefined : JSON.stringify(body);
+  const isYaml = typeof body === "string";
+  const text = body === undefined || isYaml ? body : JSON.stringify(body);
   // Without the base path, which a proxy may remove.
   const signed = { method, path: pathname + search, body: text ?? "" };
   const authorization = token === undefined
     ? await authorizationFor(signed).catch(unreachable)
     : `Bearer ${token}`;
   const headers = {
-    ...(text === undefined ? {} : { "content-type": "application/json" }),
+    ...(text === undefined ? {} : { "content-type": `application/${isYaml ? "yaml" : "json"}` }),
     ...(authorization === undefined ? {} : { authorization }),
   };
   const askedAt = Date.now();

@@ -112,17 +112,6 @@ export function readEnv(text: string, field: string): Record<string, string> {
   }));
 }
 
-/** Parses a JSON object. Throws an error that names the field. */
-export function readObject(field: string, text: string): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(text);
-    if (typeof value === "object" && value !== null && !Array.isArray(value)) return { ...value };
-  } catch {
-    // Throw the error below.
-  }
-  throw new FieldError(field, "it is not a JSON object");
-}
-
 /** The kind of credential in a text; undefined if it has none. */
 export function credentialIn(
   text: string,

@@ -1,7 +1,7 @@
 /** The form that changes an app: its keys, and beside them the plan and its release. */
 
-import { signal, useSignal } from "@preact/signals";
-import { useEffect, useMemo } from "preact/hooks";
+import { useSignal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
 import { baseName } from "../../../../model/name.ts";
 import type { ProcessJson, ReconfigureResult } from "../../../../protocol/wire.ts";
 import { FieldDiff } from "../config/config_plan.tsx";
@@ -9,34 +9,29 @@ import { Button } from "../controls/controls.tsx";
 import { ask, processPath } from "../data/api.ts";
 import { go } from "../data/router.ts";
 import { run } from "./actions.ts";
-import { configOf, type FormKey, patchOf, textOfKey } from "./key_form.ts";
-import { FORM_KEYS, KeyFields } from "./key_fields.tsx";
-
-/** Keys that other requests change. */
-const OTHERS = new Set(["name", "instances"]);
-
-const KEYS = FORM_KEYS.filter(({ path }) => !OTHERS.has(path));
+import { KEPT, textsOf, yamlOf } from "./key_form.ts";
+import { FormFields, textsIn, useForm } from "./start.tsx";
 
 export function ChangeForm({ of: { name, config } }: { of: ProcessJson }) {
   const base = baseName(name);
-  const before = useMemo(
-    () => new Map(KEYS.map((key) => [key, textOfKey(key, config)])),
-    [base],
-  );
-  const values = useMemo(() => new Map(KEYS.map((key) => [key, signal(before.get(key)!)])), [base]);
+  const values = useForm(textsOf(config));
   const plan = useSignal<ReconfigureResult | undefined>(undefined);
   const refusal = useSignal<unknown>(undefined);
-  const texts = JSON.stringify([...values.values()].map(({ value }) => value));
-  useEffect(() => void (plan.value = refusal.value = undefined), [texts]);
-  const patch = () => {
-    const read = (of: (key: FormKey) => string) => configOf(KEYS.map((key) => [key, of(key)]));
-    return patchOf(read((key) => before.get(key)!), read((key) => values.get(key)!.value));
+  const texts = textsIn(values);
+  useEffect(() => void (plan.value = refusal.value = undefined), [JSON.stringify(texts)]);
+  const how = () => {
+    const body = yamlOf(
+      { ...texts, name: "", instances: "" },
+      Object.fromEntries(
+        KEPT.map((key) => [key, config[key]]).filter(([, value]) => value != null),
+      ),
+    );
+    return { method: "PUT", body } as const;
   };
   const show = async (event: Event) => {
     event.preventDefault();
     try {
-      const path = `${processPath(base)}?dry_run=true`;
-      plan.value = await ask<ReconfigureResult>(path, { method: "PATCH", body: patch() });
+      plan.value = await ask<ReconfigureResult>(`${processPath(base)}?dry_run=true`, how());
       refusal.value = undefined;
     } catch (reason) {
       refusal.value = reason;
@@ -44,18 +39,19 @@ export function ChangeForm({ of: { name, config } }: { of: ProcessJson }) {
   };
   const release = async () => {
     const words = { doing: `Changing ${base}`, done: `Changed ${base}` };
-    const how = { method: "PATCH", body: patch() } as const;
+    const request = how();
     // Its record is on the page of the app, also of a release that fails.
     go(["processes", base]);
-    await run(words, processPath(base), how);
+    await run(words, processPath(base), request);
   };
   return (
     <div class="two">
       <form class="panel start-form" aria-label={`Change ${base}`} onSubmit={show}>
         <p class="faint small">
-          Hidden values stay unless you replace them. Applying a file again overrides the changes.
+          A hidden value, ***, stays unless you replace it. Applying a file again overrides the
+          changes.
         </p>
-        <KeyFields values={values} refusal={refusal.value} />
+        <FormFields values={values} refusal={refusal.value} fixed={KEPT} />
         <div class="row end">
           <Button onClick={() => go(["processes", name], "tab=config")}>Cancel</Button>
           <Button kind={plan.value ? "plain" : "primary"} submits>Show the plan</Button>

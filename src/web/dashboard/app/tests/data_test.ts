@@ -7,6 +7,7 @@ import { grepOf, NO_QUERY, patternOf, readLogQuery, writeLogQuery } from "../log
 import {
   bytes,
   credentialIn,
+  FieldError,
   percent,
   readEnv,
   relative,
@@ -14,48 +15,37 @@ import {
   span,
 } from "../data/format.ts";
 import { lookingAt, NOW, rangeText, readRange } from "../data/time_range.ts";
-import { configOf, formGroups, patchOf, textOfKey } from "../process/key_form.ts";
+import { fieldOf, textsOf, yamlOf } from "../process/key_form.ts";
+import { parse } from "yaml";
 import { runningDependents, stoppedAmong } from "../process/select.ts";
 import { jsonFields } from "../../../../model/log_level.ts";
 
-Deno.test("patchOf() and textOfKey() change what a form changed, and keep what it hides", () => {
-  const before = {
-    ...{ entrypoint: "a b.sh", args: ["-x", "two words"], max_memory: "64MB", priority: 3 },
-    ...{ env: { KEPT: "***", GONE: "***" }, health_check: { type: "tcp", address: ":80" } },
-    ...{ autostart: true, depends_on: { db: "ready" }, log: { max_files: 5 } },
+Deno.test("yamlOf() gives back what textsOf() shows, with the keys that a form keeps", () => {
+  const config = {
+    ...{ name: "api", entrypoint: "a b.sh", args: ["-x", "two words"], max_memory: "64MB" },
+    ...{ env: { KEPT: "***", TWO: "***" }, health_check: { type: "tcp", address: ":80" } },
+    ...{ instances: 2, autostart: true, priority: 3, shell_env: { PATH: "***" } },
   };
-  const keys = [...formGroups().values()].flat();
-  const texts = keys.map((key) => [key, textOfKey(key, before)] as const);
-  const shown = Object.fromEntries(
-    texts.filter(([, text]) => text !== "").map(([{ path }, text]) => [path, text]),
-  );
-  assertEquals([shown.args, shown.env, shown["log.max_files"]], [
+  const texts = textsOf(config);
+  assertEquals([texts.args, texts.env, texts.instances], [
     "-x 'two words'",
-    "KEPT=***\nGONE=***",
-    "5",
+    "KEPT=***\nTWO=***",
+    "2",
   ]);
-  const after = (changed: Record<string, string>) =>
-    patchOf(
-      configOf(texts),
-      configOf(texts.map(([key, text]) => [key, changed[key.path] ?? text])),
-    );
-  assertEquals(after({}), {});
-  assertEquals(
-    after({ env: "KEPT=***\nNEW=3", max_memory: "", "log.max_files": "7", args: "-y" }),
-    { env: { GONE: null, NEW: "3" }, max_memory: null, log: { max_files: 7 }, args: ["-y"] },
-  );
+  assertEquals(texts.more, 'health_check: {"type":"tcp","address":":80"}\npriority: 3');
+  const { autostart: _, ...shown } = config;
+  assertEquals(parse(yamlOf(texts, { shell_env: config.shell_env })), shown);
+  const changed = { ...texts, max_memory: "", instances: "3", more: "tags: [a]" };
+  const { entrypoint, args, name, env } = config;
+  assertEquals(parse(yamlOf(changed)), { entrypoint, args, name, env, instances: 3, tags: ["a"] });
 });
 
-Deno.test("configOf() reads lists of texts and of objects, as textOfKey() writes them", () => {
-  const alerts = [{ when: "memory > 400MB", resolve_after: "1m" }];
-  const env_file = ["a.env", { path: "b.env", required: false }];
-  const keys = [...formGroups().values()].flat();
-  const texts = keys.map((key) => [key, textOfKey(key, { alerts, env_file })] as const);
-  assertEquals(configOf(texts), { alerts, env_file });
-  const alertsKey = keys.find(({ path }) => path === "alerts")!;
-  assertEquals(configOf([[alertsKey, "'cpu > 1%' 'job overdue'"]]), {
-    alerts: ["cpu > 1%", "job overdue"],
-  });
+Deno.test("yamlOf() refuses a key that has a field, and what is not KEY=value", () => {
+  const texts = textsOf({ entrypoint: "a.sh" });
+  assertThrows(() => yamlOf({ ...texts, more: "entrypoint: b" }), FieldError, '"more"');
+  assertThrows(() => yamlOf({ ...texts, env: "x" }), FieldError, '"env"');
+  assertEquals(fieldOf(new FieldError("health_check.url", "wrong")), "more");
+  assertEquals(fieldOf(new FieldError("env.A", "wrong")), "env");
 });
 
 Deno.test("credentialIn() distinguishes links, codes and tokens", () => {
