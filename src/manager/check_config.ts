@@ -27,7 +27,6 @@ import {
 } from "../process/launch_setup.ts";
 import { ordered } from "./bulk.ts";
 import { readyPattern } from "../process/readiness.ts";
-import { fetchSecrets, secretVariables } from "../process/secrets.ts";
 import { commandLine } from "../runtimes/command_line.ts";
 import type { World } from "../platform/world.ts";
 
@@ -45,7 +44,7 @@ export function wireDefaults(
 export type Purpose = "look" | "start";
 
 interface CheckParts {
-  readonly world: Pick<World, "inherited" | "apps">;
+  readonly world: Pick<World, "inherited" | "secrets" | "apps">;
   readonly others: Iterable<ProcessConfig>;
   readonly purpose: Purpose;
 }
@@ -56,7 +55,7 @@ interface CheckParts {
  */
 export async function checkConfig(config: ProcessConfig, parts: CheckParts): Promise<void> {
   for (const { error } of startProblems(config, parts)) throw error;
-  if (parts.purpose === "start") await fetchSecrets(config, parts.world.inherited, "fresh");
+  if (parts.purpose === "start") await parts.world.secrets.fetch(config, "fresh");
   if (config.readyLog !== undefined) await readyPattern(config.readyLog).ready();
 }
 
@@ -73,8 +72,9 @@ export interface StartProblem {
  */
 export function startProblems(
   config: ProcessConfig,
-  { world: { inherited, apps }, others, purpose }: CheckParts,
+  { world, others, purpose }: CheckParts,
 ): StartProblem[] {
+  const { inherited, apps } = world;
   const problems: StartProblem[] = [];
   function attempt<T>(act: () => T, ofSupervisor = false): T | undefined {
     try {
@@ -88,7 +88,7 @@ export function startProblems(
   const user = attempt(() => knownUser(config));
   // Everything else depends on the user.
   if (problems.length > 0) return problems;
-  const env = environmentFor(config, inherited, user, attempt);
+  const env = environmentFor(config, world, user, attempt);
   const path = env?.PATH ?? config.env.PATH ?? inherited.PATH ?? "";
   const versions = purpose === "look" ? "assumed" : "asked";
   const line = attempt(() => commandLine(config, { path, user, versions }));
@@ -111,7 +111,7 @@ export function startProblems(
 /** The environment, without secrets that only a command prints; undefined if a part is missing. */
 function environmentFor(
   config: ProcessConfig,
-  inherited: Readonly<Record<string, string>>,
+  world: CheckParts["world"],
   user: OtherUser | undefined,
   attempt: <T>(act: () => T, ofSupervisor?: boolean) => T | undefined,
 ): Readonly<Record<string, string>> | undefined {
@@ -121,7 +121,7 @@ function environmentFor(
   const parts = [
     ...secrets.map(([name, source]) => {
       const one = { ...config, secrets: { [name]: source } };
-      return attempt(() => secretVariables(one, inherited), source.env !== undefined);
+      return attempt(() => world.secrets.variables(one), source.env !== undefined);
     }),
     ...config.envFile.map((file) =>
       attempt(() => fileVariables({ ...config, envFile: [file] }, user))
@@ -134,7 +134,7 @@ function environmentFor(
     incrementEnv: config.incrementEnv.filter((name) => !isPrinted(name)),
   };
   const source = { id: "", name: config.name, instanceIndex: 0, config: known };
-  return attempt(() => appEnvironment(inherited, source));
+  return attempt(() => appEnvironment(world, source));
 }
 
 /**

@@ -21,7 +21,7 @@ interface Line {
 }
 
 export class EventHooks {
-  readonly #lines = new WeakMap<ManagedProcess, Line>();
+  readonly #lines = new Map<ManagedProcess, Line>();
   /** URL of the dashboard, for links; undefined while it is not served. */
   readonly #dashboard: () => string | undefined;
 
@@ -44,7 +44,9 @@ export class EventHooks {
     const run = line.last.then(() => this.#run(process, hook, change)).catch((error) =>
       process.note(`${snakeCase(hook)} hook cannot run: ${messageOf(error)}`)
     );
-    line.last = run.finally(() => line.length--);
+    line.last = run.finally(() => {
+      if (--line.length === 0) this.#lines.delete(process);
+    });
     process.journal.begun(line.last);
   };
 

@@ -9,6 +9,7 @@ import type { HomePaths } from "./files/paths.ts";
 import { connectToRun, type KnownAcceptors } from "./launch/run_connection.ts";
 import { NoticeLog } from "./launch/notice_log.ts";
 import { ReadyFiles, RunFiles } from "./launch/run_files.ts";
+import { Secrets } from "./launch/secrets.ts";
 import { unusedForMs } from "./scan/listening_ports.ts";
 import { sendSignal } from "./scan/signals.ts";
 import { inheritedEnvironment } from "./launch/inherited_environment.ts";
@@ -38,12 +39,14 @@ export function systemWorld(
   const launches = new LaunchThrottle(`${paths.home}/sock.turn`);
   const memory = new MemoryGuard(clock);
   const notices = new Map<string, NoticeLog>();
+  const inherited = inheritedEnvironment();
   const acceptors: KnownAcceptors = new Map();
   const world: World = {
     clock,
     random: Math.random,
     bootId: launcher.bootId,
-    inherited: inheritedEnvironment(),
+    inherited,
+    secrets: new Secrets(inherited),
     apps: paths.apps,
     stdin,
     get busyLaunching() {

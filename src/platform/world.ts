@@ -16,6 +16,7 @@ import type {
 import type { RunTarget } from "./launch/run_connection.ts";
 import type { NoticeSource } from "./launch/notice_log.ts";
 import type { ReadyUser } from "./launch/run_files.ts";
+import type { Secrets } from "./launch/secrets.ts";
 import type { SharedSockets } from "./sockets/sockets.ts";
 
 /** How a run is stopped. The system knows the pid of its app. */
@@ -30,6 +31,7 @@ export interface World {
   readonly bootId: string;
   /** Environment that every app inherits. */
   readonly inherited: Readonly<Record<string, string>>;
+  readonly secrets: Secrets;
   /** Folder of the apps' logs. */
   readonly apps: string;
   /** The standard input of apps unless their configuration says otherwise. */

@@ -11,7 +11,6 @@ import { launchPlan, spawnRun } from "./spawn.ts";
 import type { ProcessActor } from "./process_actor.ts";
 import { RunController } from "./run_controller.ts";
 import { sharedSockets } from "./launch_setup.ts";
-import { fetchSecrets } from "./secrets.ts";
 import { SourceWatch } from "./source_watch.ts";
 import type { World } from "../platform/world.ts";
 
@@ -186,7 +185,7 @@ export class Effects {
         const failure = await this.hooks.run("preStart", { signal, config: this.#spec });
         if (failure !== undefined) throw new Error(failure);
       }
-      const fetched = fetchSecrets(this.#spec, this.#world.inherited, "fresh", signal);
+      const fetched = this.#world.secrets.fetch(this.#spec, "fresh", signal);
       // Awaited only if needed: another turn of the loop would delay every start.
       if (fetched !== undefined) await fetched;
       for (let busy; (busy = this.#world.busyLaunching) !== undefined;) await busy;
@@ -232,7 +231,7 @@ export class Effects {
       const { id, name, instanceIndex, config } = this.#process;
       // Nothing is launched, so no secret is needed and nothing is run.
       const asked = { id, name, instanceIndex, config: { ...config, secrets: {} } };
-      return launchPlan(asked, this.#world.inherited, "assumed").runtime;
+      return launchPlan(asked, this.#world, "assumed").runtime;
     } catch {
       return this.#process.config.runtime;
     }

@@ -16,7 +16,8 @@ import {
   startingEnvironment,
   type UserConfig,
 } from "../platform/users/app_user.ts";
-import { type Secretive, secretVariables } from "./secrets.ts";
+import { fileSecret, type Secretive } from "../platform/launch/secrets.ts";
+import type { World } from "../platform/world.ts";
 
 /** What one process's environment is made of. */
 export interface EnvironmentSource {
@@ -35,7 +36,7 @@ export interface EnvironmentSource {
  * Throws `invalid_config` when a file cannot be read, or a counted variable is not a number.
  */
 export function appEnvironment(
-  inherited: Readonly<Record<string, string>>,
+  { inherited, secrets }: Pick<World, "inherited" | "secrets">,
   source: EnvironmentSource,
 ): Record<string, string> {
   const { config, instanceIndex } = source;
@@ -44,7 +45,7 @@ export function appEnvironment(
     ...startingEnvironment(inherited, config, user),
     ...fileVariables(config, user),
     ...config.env,
-    ...secretVariables(config, inherited),
+    ...secrets.variables(config),
   };
   for (const name of config.incrementEnv) {
     env[name] = String(numberOf(env[name], name, config.name) + instanceIndex);
@@ -64,16 +65,16 @@ export type FileContents = Readonly<Record<string, string>>;
 
 /** What the files of a configuration set now. Throws `invalid_config` if one cannot be read. */
 export function fileContents(config: EnvironmentSource["config"]): FileContents {
-  const files = Object.entries(config.secrets).filter(([, { file }]) => file !== undefined);
-  const contents = Object.entries(
-    secretVariables({ ...config, secrets: Object.fromEntries(files) }, {}),
-  )
-    .map(([name, value]): [string, string] => [`secrets.${name}`, checksum(value)]);
+  const contents: Record<string, string> = {};
+  for (const [name, { file }] of Object.entries(config.secrets)) {
+    if (file === undefined) continue;
+    contents[`secrets.${name}`] = checksum(fileSecret(name, file, config));
+  }
   if (config.envFile.length > 0) {
     const variables = fileVariables(config, appUser(config));
-    contents.push(["env_file", checksum(JSON.stringify(variables))]);
+    contents.env_file = checksum(JSON.stringify(variables));
   }
-  return Object.fromEntries(contents);
+  return contents;
 }
 
 /** The keys whose files now set something else than at the launch of a run, without values. */

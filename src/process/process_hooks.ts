@@ -8,7 +8,6 @@ import { appEnvironment } from "./environment.ts";
 import { type HookContext, hookFailure, runHook } from "./hooks.ts";
 import { type CommandName, type HookRun, Journal } from "./journal.ts";
 import type { ProcessActor } from "./process_actor.ts";
-import { fetchSecrets, withoutSecrets } from "./secrets.ts";
 
 interface HookOptions {
   /** Cuts it short. */
@@ -61,18 +60,18 @@ export class ProcessHooks {
   /** The process as hooks and checks see it. */
   context(config: ProcessConfig): HookContext {
     const { id, name, instanceIndex, snapshot } = this.#process;
-    const { inherited } = this.#world;
+    const { inherited, secrets } = this.#world;
     return {
       id,
       name,
       snapshot,
       cwd: config.cwd,
       home: dirname(this.#world.apps),
-      prepare: () => fetchSecrets(config, inherited, "known"),
-      env: () => appEnvironment(inherited, { id, name, instanceIndex, config }),
+      prepare: () => secrets.fetch(config, "known"),
+      env: () => appEnvironment(this.#world, { id, name, instanceIndex, config }),
       user: () => appUser(config),
       inherited,
-      hide: (text) => withoutSecrets(text, config, inherited),
+      hide: (text) => secrets.hide(text, config),
       ran: (run) => this.journal.ran(run),
     };
   }

@@ -37,10 +37,10 @@ interface LaunchPlan {
  */
 export function launchPlan(
   process: LaunchedProcess,
-  inherited: Readonly<Record<string, string>>,
+  world: Pick<World, "inherited" | "secrets">,
   versions: Versions = "asked",
 ): LaunchPlan {
-  const env = appEnvironment(inherited, process);
+  const env = appEnvironment(world, process);
   const user = appUser(process.config);
   const { argv, runtime } = commandLine(process.config, { path: env.PATH ?? "", user, versions });
   // A user's own deno command line may lack the permissions that the preload needs.
@@ -80,7 +80,7 @@ export function spawnRun(
 ): Spawned {
   // Before the files are read for the app: a later change must not be missed.
   const contents = fileContents(process.config);
-  const plan = launchPlan(process, world.inherited);
+  const plan = launchPlan(process, world);
   const { logs, files, outputFrom } = preparedLogs(process, world);
   const runId = crypto.randomUUID();
   const { argv, cwd, setup } = plan;

@@ -15,7 +15,6 @@ import type { RunParts, RunView } from "./run_view.ts";
 import type { ProcessHooks } from "./process_hooks.ts";
 import type { ProcessActor } from "./process_actor.ts";
 import { awaitReadiness } from "./readiness.ts";
-import { fetchSecrets } from "./secrets.ts";
 import { type Spawned, spawnRun } from "./spawn.ts";
 import type { World } from "../platform/world.ts";
 
@@ -83,7 +82,7 @@ export class Successor {
     const problem = await hooks.run("preStart", { signal, config: this.#config });
     if (signal.aborted) return undefined;
     if (problem !== undefined) throw failed(problem);
-    await fetchSecrets(this.#config, world.inherited, "fresh", signal);
+    await world.secrets.fetch(this.#config, "fresh", signal);
     for (let busy; (busy = world.busyLaunching) !== undefined;) await busy;
     if (signal.aborted) return undefined;
     const { id, name, instanceIndex } = process;

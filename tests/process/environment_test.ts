@@ -2,6 +2,7 @@
 
 import { assertEquals, assertThrows } from "@std/assert";
 import { ProcsupError } from "../../src/model/errors.ts";
+import { Secrets } from "../../src/platform/launch/secrets.ts";
 import { startingEnvironment } from "../../src/platform/users/app_user.ts";
 import {
   appEnvironment,
@@ -28,7 +29,8 @@ function environment(
     incrementEnv: [],
     ...changes,
   };
-  const env = appEnvironment(INHERITED, { id: "1", name: "api", instanceIndex, config });
+  const world = { inherited: INHERITED, secrets: new Secrets(INHERITED) };
+  const env = appEnvironment(world, { id: "1", name: "api", instanceIndex, config });
   return Object.fromEntries(Object.entries(env).filter(([key]) => !key.startsWith("PROCSUP_")));
 }
 
@@ -43,7 +45,8 @@ Deno.test("appEnvironment() sets the variables that identify the app, over every
     inheritEnv: true,
     incrementEnv: [],
   };
-  const env = appEnvironment({}, { id: "1", name: "api:2", instanceIndex: 2, config });
+  const world = { inherited: {}, secrets: new Secrets({}) };
+  const env = appEnvironment(world, { id: "1", name: "api:2", instanceIndex: 2, config });
   assertEquals(env, {
     PROCSUP_ID: "1",
     PROCSUP_NAME: "api:2",

@@ -14,6 +14,7 @@ import type {
 } from "../../src/platform/scan/process_group.ts";
 import type { SharedSockets } from "../../src/platform/sockets/sockets.ts";
 import type { RunTarget } from "../../src/platform/launch/run_connection.ts";
+import { Secrets } from "../../src/platform/launch/secrets.ts";
 import type { World, WorldStopWay } from "../../src/platform/world.ts";
 import { FakeClock } from "./fake_clock.ts";
 import { waitFor } from "./wait_for.ts";
@@ -103,6 +104,7 @@ export class FakeWorld implements World {
   readonly clock = new FakeClock();
   readonly bootId = "boot";
   readonly inherited = { PATH: "/usr/bin:/bin" };
+  readonly secrets = new Secrets(this.inherited);
   readonly stdin = false;
   readonly apps: string;
   /** All launched and adopted children, in order. */

@@ -8,7 +8,7 @@ import { ifPossible, messageOf } from "../../model/errors.ts";
 import type { WatchConfig } from "../../model/process_config.ts";
 import { dirname } from "@std/path";
 import { type Cancel, type Clock, systemClock } from "../../platform/clock.ts";
-import { FolderWatch, type OpenWatch } from "./folders.ts";
+import { FolderWatch, type OpenWatch } from "../../platform/files/folder_watch.ts";
 import { type Look, WatchTree } from "./tree.ts";
 
 export interface FileWatchOptions extends Pick<WatchConfig, "paths" | "ignore" | "debounceMs"> {

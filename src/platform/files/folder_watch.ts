@@ -7,7 +7,7 @@
  * again.
  */
 
-import { watchFolders } from "../../platform/upkeep.ts";
+import { watchFolders } from "../upkeep.ts";
 
 /** Opens a watch on the entries of folders; replaced in tests. */
 export type OpenWatch = (folders: string[]) => Deno.FsWatcher;

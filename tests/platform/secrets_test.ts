@@ -3,15 +3,11 @@
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { ProcsupError } from "../../src/model/errors.ts";
 import type { SecretSource } from "../../src/model/process_config.ts";
-import {
-  fetchSecrets,
-  type SecretAge,
-  secretVariables,
-  withoutSecrets,
-} from "../../src/process/secrets.ts";
+import { type SecretAge, Secrets } from "../../src/platform/launch/secrets.ts";
 import { tempHome } from "../support/temp_home.ts";
 
 const INHERITED = { PATH: "/usr/bin:/bin", TOKEN: "t0ken" };
+const known = new Secrets(INHERITED);
 
 async function secret(
   source: SecretSource,
@@ -19,11 +15,11 @@ async function secret(
   age: SecretAge = "fresh",
 ): Promise<string | undefined> {
   const config = { name: "api", cwd, inheritEnv: true, secrets: { A: source } };
-  await fetchSecrets(config, INHERITED, age);
-  return secretVariables(config, INHERITED).A;
+  await known.fetch(config, age);
+  return known.variables(config).A;
 }
 
-Deno.test("secretVariables() fetches from variable, file and command, without the last newline", async () => {
+Deno.test("Secrets fetches from variable, file and command, without the last newline", async () => {
   await using home = tempHome();
   Deno.writeTextFileSync(`${home.path}/key`, "two\nlines\n");
   assertEquals(await secret({ env: "TOKEN" }), "t0ken");
@@ -31,7 +27,7 @@ Deno.test("secretVariables() fetches from variable, file and command, without th
   assertEquals(await secret({ command: "cat key" }, home.path), "two\nlines");
 });
 
-Deno.test("secretVariables() runs a command once for each start, and not again for hooks", async () => {
+Deno.test("Secrets runs a command once for each start, and not again for hooks", async () => {
   await using home = tempHome();
   const command = { command: "date +%N >> count; wc -l < count" };
   assertEquals((await secret(command, home.path, "known"))?.trim(), "1");
@@ -39,18 +35,18 @@ Deno.test("secretVariables() runs a command once for each start, and not again f
   assertEquals((await secret(command, home.path))?.trim(), "1");
 });
 
-Deno.test("secretVariables() runs a command again for the environment of another shell", async () => {
+Deno.test("Secrets runs a command again for the environment of another shell", async () => {
   const secretFor = async (WHO: string) => {
     const shellEnv = { PATH: "/usr/bin:/bin", WHO };
     const secrets = { A: { command: "echo $WHO" } };
     const config = { name: "api", cwd: "/", inheritEnv: true, shellEnv, secrets };
-    await fetchSecrets(config, INHERITED, "fresh");
-    return secretVariables(config, INHERITED).A;
+    await known.fetch(config, "fresh");
+    return known.variables(config).A;
   };
   assertEquals([await secretFor("ann"), await secretFor("bob")], ["ann", "bob"]);
 });
 
-Deno.test("secretVariables() names the missing source, and quotes no secret or output", async () => {
+Deno.test("Secrets names the missing source, and quotes no secret or output", async () => {
   const refusal = async (source: SecretSource) =>
     (await assertRejects(() => secret(source), ProcsupError)).message;
   assertMatch(
@@ -71,7 +67,7 @@ Deno.test("secretVariables() names the missing source, and quotes no secret or o
   );
 });
 
-Deno.test("fetchSecrets() runs a command once for concurrent callers, without blocking", async () => {
+Deno.test("Secrets.fetch() runs a command once for concurrent callers, without blocking", async () => {
   await using home = tempHome();
   const config = {
     ...{ name: "api", cwd: home.path, inheritEnv: true },
@@ -79,17 +75,17 @@ Deno.test("fetchSecrets() runs a command once for concurrent callers, without bl
   };
   let ticks = 0;
   const ticker = setInterval(() => ticks++, 10);
-  const fetched = [1, 2, 3].map(() => fetchSecrets(config, INHERITED, "fresh"));
+  const fetched = [1, 2, 3].map(() => known.fetch(config, "fresh"));
   await Promise.all(fetched);
   clearInterval(ticker);
-  assertEquals(secretVariables(config, INHERITED).A?.trim(), "1");
+  assertEquals(known.variables(config).A?.trim(), "1");
   assert(ticks > 3, `${ticks} turns were taken meanwhile`);
-  assertEquals(fetchSecrets(config, INHERITED, "fresh"), undefined);
+  assertEquals(known.fetch(config, "fresh"), undefined);
 });
 
-Deno.test("withoutSecrets() hides a value that contains another one", () => {
+Deno.test("Secrets.hide() hides a value that contains another one", () => {
   const secrets = { A: { env: "SHORT" }, B: { env: "LONG" } };
   const config = { name: "api", cwd: "/", inheritEnv: true, secrets };
-  const inherited = { ...INHERITED, SHORT: "abc", LONG: "abcdef" };
-  assertEquals(withoutSecrets("abcdef abc", config, inherited), "*** ***");
+  const known = new Secrets({ SHORT: "abc", LONG: "abcdef" });
+  assertEquals(known.hide("abcdef abc", config), "*** ***");
 });
