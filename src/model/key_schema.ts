@@ -169,7 +169,7 @@ function mapSchema({ of, variableNames, listMeans }: MapType): Schema {
   return z.pipe(prepare, map);
 }
 
-/** Schemas by table: several keys share a table. */
+/** A constant of each table, made when it is first needed: several keys share a table. */
 const made = new WeakMap<KeyTable, Schema>();
 
 /** The schema of an object, with its short forms and the aliases of its keys. */

@@ -81,6 +81,7 @@ function memoryValue(value: unknown, row: ValueType): unknown {
   return row.type === "size" && typeof value === "string" ? parseSize(value) : value;
 }
 
+/** A constant of each table, made when it is first needed. */
 const namesOf = new WeakMap<KeyTable, ReadonlyMap<string, string>>();
 
 /** Maps the names in memory to keys. */
