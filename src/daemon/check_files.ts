@@ -5,6 +5,7 @@ import { ConfigProblem } from "../config/problem.ts";
 import { startProblems } from "../manager/check_config.ts";
 import { messageOf, ProcsupError } from "../model/errors.ts";
 import { lowered } from "../model/plain_text.ts";
+import { Secrets } from "../platform/launch/secrets.ts";
 import { pathsIn } from "../platform/files/paths.ts";
 import { systemName } from "../platform/os.ts";
 import { sharedCheckProblem } from "../process/launch_setup.ts";
@@ -25,7 +26,8 @@ export async function findingsIn(
   home: string,
   system: string = systemName(),
 ): Promise<FileFindings> {
-  const world = { inherited: Deno.env.toObject(), apps: pathsIn(home).apps };
+  const inherited = Deno.env.toObject();
+  const world = { inherited, secrets: new Secrets(inherited), apps: pathsIn(home).apps };
   const found = loaded.processes.flatMap((process, index) => {
     const others = loaded.processes.slice(0, index).map(({ config }) => config);
     return startProblems(process.config, { world, others, purpose: "look" })
