@@ -1,5 +1,6 @@
 /** The generated files that are committed, so that running from source needs no build. */
 
+import { configFileSchema } from "../src/config/json_schema.ts";
 import { configTypes, keyReference } from "./key_types.ts";
 import {
   commandReference,
@@ -37,6 +38,14 @@ export const BUILT: readonly Built[] = [
     path: "src/web/dashboard/built/terminal.js.txt",
     from: { entry: "src/web/dashboard/app/terminal/xterm.ts", header: `// ${AHEAD}` },
   },
+  {
+    path: "src/web/dashboard/built/editor.js.txt",
+    from: { entry: "src/web/dashboard/app/config/editor.ts", header: `// ${AHEAD}` },
+  },
+  {
+    path: "src/web/dashboard/built/schema.json.txt",
+    from: () => JSON.stringify(configFileSchema()),
+  },
   { path: "src/model/process_config.ts", from: configTypes },
   { path: "src/docs/keys.md", from: keyReference },
   { path: "src/docs/commands.md", from: commandReference },
@@ -50,7 +59,9 @@ export const BUILT: readonly Built[] = [
 /** Builds the text of a generated file. */
 export async function build(root: string, { path, from }: Built): Promise<string> {
   if (typeof from === "function") {
-    return await deno(root, ["fmt", `--ext=${path.split(".").at(-1)}`, "-"], from());
+    const text = from();
+    if (path.endsWith(".txt")) return text;
+    return await deno(root, ["fmt", `--ext=${path.split(".").at(-1)}`, "-"], text);
   }
   const args = ["bundle", "--quiet", "--minify", "--platform", "browser", from.entry];
   return `${from.header}\n${await deno(root, args)}`;

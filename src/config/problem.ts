@@ -28,7 +28,14 @@ export class ConfigProblem extends ProcsupError {
       : file === INLINE_FILE
       ? ""
       : `${file}: `;
-    super("invalid_config", `${at}${what}${advice === undefined ? "" : `: ${advice}`}`, { hint });
+    const text = `${what}${advice === undefined ? "" : `: ${advice}`}`;
+    super("invalid_config", `${at}${text}`, {
+      hint,
+      mistakes: place && [{
+        ...{ file: place.file, line: place.line, column: place.column },
+        what: text,
+      }],
+    });
     this.place = place;
     this.what = what;
     this.advice = advice;
@@ -44,7 +51,10 @@ export class ConfigProblems extends ProcsupError {
     super(
       "invalid_config",
       problems[0]!.message + (more > 0 ? ` (and ${more} more)` : ""),
-      { hint: { text: "See every mistake", command: { verb: "config validate" } } },
+      {
+        hint: { text: "See every mistake", command: { verb: "config validate" } },
+        mistakes: problems.flatMap(({ mistakes = [] }) => mistakes),
+      },
     );
     this.problems = problems;
   }

@@ -99,6 +99,14 @@ export function isErrorCode(value: unknown): value is ErrorCode {
 }
 
 /** The optional parts of a `ProcsupError`. */
+/** A mistake in a configuration file; line and column begin at 1. */
+export interface Mistake {
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+  readonly what: string;
+}
+
 export interface ErrorDetails {
   /** The next thing to do; a string is a text without a command. */
   readonly hint?: Hint | string | undefined;
@@ -106,6 +114,8 @@ export interface ErrorDetails {
   readonly field?: string | undefined;
   /** The known name closest to the one given. */
   readonly near?: string | undefined;
+  /** The mistakes in configuration files whose place is known. */
+  readonly mistakes?: readonly Mistake[] | undefined;
 }
 
 /** Every failure that procsup expects and names. `code` is the contract; the message is for people. */
@@ -118,12 +128,14 @@ export class ProcsupError extends Error {
   readonly field: string | undefined;
   /** The known name closest to the one given; undefined if none is close. */
   readonly near: string | undefined;
+  /** The mistakes in configuration files whose place is known. */
+  readonly mistakes: readonly Mistake[] | undefined;
 
   /** Creates an error; the options become its properties. */
   constructor(
     code: ErrorCode,
     message: string,
-    { hint, field, near, cause }: ErrorOptions & ErrorDetails = {},
+    { hint, field, near, mistakes, cause }: ErrorOptions & ErrorDetails = {},
   ) {
     super(message, cause === undefined ? undefined : { cause });
     this.name = "ProcsupError";
@@ -131,6 +143,7 @@ export class ProcsupError extends Error {
     this.hint = typeof hint === "string" ? { text: hint } : hint;
     this.field = field;
     this.near = near;
+    this.mistakes = mistakes;
   }
 }
 

@@ -5,6 +5,7 @@ import {
   type ErrorCode,
   isErrorCode,
   messageOf,
+  type Mistake,
   ProcsupError,
   quote,
 } from "../model/errors.ts";
@@ -27,6 +28,8 @@ export interface ErrorJson {
   readonly field?: string;
   /** For `process_not_found`: a name similar to the target. */
   readonly near?: string;
+  /** For `invalid_config`: the mistakes in configuration files whose place is known. */
+  readonly mistakes?: readonly Mistake[];
   /** For `ambiguous_target`: names of the matching processes. */
   readonly matches?: readonly string[];
   /** For `start_failed`: the process, its state, and its last output. */
@@ -39,14 +42,22 @@ export interface ErrorJson {
 /** Maximum characters of a text in an error: it may quote what a client sent. */
 const MAX_TEXT = 10_000;
 
+const MAX_MISTAKES = 100;
+
 /** Converts anything thrown to its wire form. */
 export function errorJson(error: unknown): ErrorJson {
   const message = shortened(messageOf(error), MAX_TEXT);
   if (!(error instanceof ProcsupError)) return { error: message, code: "internal" };
-  const { code, hint, field, near } = error;
+  const { code, hint, field, near, mistakes } = error;
   const texts = Object.entries(onlyGiven({ field, near }));
   const shown = Object.fromEntries(texts.map(([key, text]) => [key, shortened(text, MAX_TEXT)]));
-  const rest = { code, ...hint && { hint: shortHint(hint) }, ...shown };
+  const placed = mistakes?.slice(0, MAX_MISTAKES).map(({ what, ...place }) => (
+    { ...place, what: shortened(what, MAX_TEXT) }
+  ));
+  const rest = {
+    ...{ code, ...hint && { hint: shortHint(hint) } },
+    ...{ ...shown, ...placed?.length && { mistakes: placed } },
+  };
   if (error instanceof AmbiguousTargetError) {
     return { error: message, ...rest, matches: error.matches };
   }

@@ -133,6 +133,12 @@ const errorSchema = z.object({
   hint: about(z.optional(hint), "What to do next"),
   field: about(z.optional(z.string()), "The invalid configuration key, such as health_check.url"),
   near: about(z.optional(z.string()), "For process_not_found: a similar name"),
+  mistakes: about(
+    z.optional(z.array(z.object({
+      ...{ file: z.string(), line: z.int(), column: z.int(), what: z.string() },
+    }))),
+    "For invalid_config: the mistakes in configuration files",
+  ),
   matches: about(z.optional(z.array(z.string())), "For ambiguous_target: matching names"),
   name: about(z.optional(z.string()), "For start_failed, like the next three"),
   state: z.optional(z.enum(PROCESS_STATES)),

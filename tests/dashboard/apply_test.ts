@@ -1,7 +1,7 @@
 /** A configuration that is pasted, uploaded or named: planned, then applied. */
 
 import { assert, assertEquals } from "@std/assert";
-import { browserTest } from "./browser.ts";
+import { browserTest, VIOLATIONS } from "./browser.ts";
 
 const app = (seconds: number) =>
   `{ entrypoint: /bin/sleep, args: ["${seconds}"], cwd: /, min_uptime: 50ms }`;
@@ -10,10 +10,28 @@ browserTest(
   "a pasted configuration is planned, then applied; mistakes have a position",
   async (dashboard) => {
     const { page, daemon } = dashboard;
+    await page.addInitScript(VIOLATIONS);
     await dashboard.signIn();
     await dashboard.go("#/apply");
-    const text = page.getByLabel("Configuration", { exact: true });
-    await text.fill(`processes:\n  one: { entrypont: /bin/sleep }\n`);
+    // In place of the text field, which is labelled.
+    const text = page.locator(".cm-content[aria-label=Configuration]");
+    const write = async (all: string) => {
+      await text.press("Control+a");
+      await page.keyboard.insertText(all);
+    };
+    await write("processes:\n  one:\n    ");
+    await page.keyboard.type("entr");
+    const offered = page.locator(".cm-tooltip-autocomplete [aria-selected]");
+    await page.locator(".cm-completionInfo").filter({ hasText: "Script or program" }).waitFor();
+    await offered.filter({ hasText: "entrypoint" }).click();
+    await page.keyboard.type("/bin/sleep");
+    await page.keyboard.press("Enter");
+    await page.keyboard.type("restart_policy: ne");
+    await offered.filter({ hasText: "never" }).click();
+    await page.getByRole("button", { name: "Show the plan" }).click();
+    await page.locator(".plan-added").getByText("one").waitFor();
+
+    await write(`processes:\n  one: { entrypont: /bin/sleep, ttty: 1 }\n`);
     await page.getByRole("button", { name: "Show the plan" }).click();
     const problem = page.locator(".problem");
     await problem.waitFor();
@@ -22,7 +40,16 @@ browserTest(
       await problem.textContent() ?? "",
     );
 
-    await text.fill(`processes:\n  one: ${app(1000)}\n  two: ${app(1000)}\n`);
+    const marked = await page.locator(".cm-lintRange-error").allTextContents();
+    assertEquals(marked, ["entrypont", "ttty"]);
+    const line = page.locator(".cm-gutter-lint .cm-gutterElement", {
+      has: page.locator(".cm-lint-marker-error"),
+    });
+    const [mark, key] = [await line.boundingBox(), await text.getByText("entrypont").boundingBox()];
+    assert(mark!.y <= key!.y && key!.y < mark!.y + mark!.height, JSON.stringify([mark, key]));
+
+    await write(`processes:\n  one: ${app(1000)}\n  two: ${app(1000)}\n`);
+    assertEquals(await page.locator(".cm-lintRange-error").count(), 0);
     await problem.waitFor({ state: "detached" });
     await page.getByRole("button", { name: "Show the plan" }).click();
     await page.locator(".plan-added").getByText("one").waitFor();
@@ -33,7 +60,7 @@ browserTest(
     assertEquals(up.map(({ name, state }) => `${name} ${state}`), ["one running", "two running"]);
 
     // Further typing invalidates the previous plan.
-    await text.fill(`processes:\n  one: ${app(2000)}\n  two: ${app(1000)}\n`);
+    await write(`processes:\n  one: ${app(2000)}\n  two: ${app(1000)}\n`);
     await page.getByRole("button", { name: "Show the plan" }).click();
     await page.locator(".plan-changed").getByText("is changed and restarted").waitFor();
     await text.press("End");
@@ -63,6 +90,7 @@ browserTest(
     await page.locator(".plan-added").getByText("three").waitFor();
     await page.getByRole("button", { name: "Apply 2 changes" }).click();
     await page.getByRole("heading", { name: "Applied in part" }).waitFor();
+    assertEquals(await page.evaluate("window.violations"), undefined);
   },
 );
 

@@ -2,10 +2,7 @@
 
 import { assert, assertEquals } from "@std/assert";
 import { waitFor } from "../support/wait_for.ts";
-import { browserTest } from "./browser.ts";
-
-const VIOLATIONS = "addEventListener('securitypolicyviolation', (event) => " +
-  "(window.violations ??= []).push(event.violatedDirective + ' ' + event.sourceFile))";
+import { browserTest, VIOLATIONS } from "./browser.ts";
 
 browserTest("an app with a terminal is used in the browser", async (dashboard) => {
   const { page, daemon } = dashboard;

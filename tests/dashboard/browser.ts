@@ -127,6 +127,10 @@ export const NO_WEBSOCKET = "window.WebSocket = class extends EventTarget {" +
   "constructor() { super(); setTimeout(() => this.dispatchEvent(new Event('close'))); }" +
   "close() {} send() {} }";
 
+/** A script that collects violations of the Content-Security-Policy as `violations`. */
+export const VIOLATIONS = "addEventListener('securitypolicyviolation', (event) => " +
+  "(window.violations ??= []).push(event.violatedDirective + ' ' + event.sourceFile))";
+
 /** Waits until a wide page is signed in and connected; it shows its screens earlier. */
 export async function isLive(page: Page): Promise<void> {
   await page.locator(".side-host .is-live").waitFor();

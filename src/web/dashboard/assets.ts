@@ -42,14 +42,17 @@ export const ASSETS: Readonly<Record<string, Asset>> = {
   "/assets/icon.svg": { text: icon, type: "image/svg+xml" },
 };
 
-/** Programs that one page needs, by path. They take memory once they are requested. */
-const PROGRAMS: Readonly<Record<string, () => Promise<{ readonly default: string }>>> = {
+/** What one page needs, by path. It takes memory once it is requested. */
+const LATER: Readonly<Record<string, () => Promise<{ readonly default: string }>>> = {
+  "/assets/editor.js": () => import("./built/editor.js.txt", { with: { type: "text" } }),
+  "/assets/schema.json": () => import("./built/schema.json.txt", { with: { type: "text" } }),
   "/assets/terminal.js": () => import("./built/terminal.js.txt", { with: { type: "text" } }),
 };
 
 /** A file of the dashboard; undefined if there is none at the path. */
 export async function assetAt(path: string): Promise<Asset | undefined> {
   if (Object.hasOwn(ASSETS, path)) return ASSETS[path];
-  if (!Object.hasOwn(PROGRAMS, path)) return undefined;
-  return { text: (await PROGRAMS[path]!()).default, type: SCRIPT };
+  if (!Object.hasOwn(LATER, path)) return undefined;
+  const { default: text } = await LATER[path]!();
+  return { text, type: path.endsWith(".json") ? "application/json" : SCRIPT };
 }

@@ -1,6 +1,9 @@
 /** Applies a configuration: first the plan, then the changes. */
 
-import { type Signal, signal } from "@preact/signals";
+import { effect, type Signal, signal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import type { Mistake } from "../../../../model/errors.ts";
+import { loadAsset } from "../data/tab_key.ts";
 import { ApiError, ask, messageOf } from "../data/api.ts";
 import { announce, toast } from "../shell/notices.ts";
 import type { ConfigReloadResult } from "../../../../protocol/wire.ts";
@@ -30,11 +33,15 @@ const outcome = signal<ConfigReloadResult | undefined>(undefined);
 /** Errors, one per line. */
 const problem = signal("");
 
+/** Those in the text, marked in the editor. */
+const mistakes = signal<readonly Mistake[]>([]);
+
 /** Discards the plan and the results. Call it after a change of the input. */
 function touched(): void {
   plan.value = undefined;
   outcome.value = undefined;
   problem.value = "";
+  mistakes.value = [];
 }
 
 async function makePlan(): Promise<void> {
@@ -79,6 +86,7 @@ async function request(body: unknown): Promise<ConfigReloadResult | string> {
   try {
     return await ask<ConfigReloadResult>("/config/reload", { method: "POST", body });
   } catch (error) {
+    if (error instanceof ApiError) mistakes.value = error.mistakes;
     const taken = error instanceof ApiError && error.code === "name_taken";
     // Two files that define the same process would undo each other's changes.
     const advice = taken ? "\nChange that file and apply it from there, or use another name." : "";
@@ -206,7 +214,26 @@ function Source({ isText, text }: { isText: boolean; text: string }) {
   );
 }
 
+/** The editor takes the place of the text field, which stays if the editor cannot be loaded. */
+function useEditor(): void {
+  useEffect(() => {
+    let close: (() => void) | undefined = () => {};
+    const open = async () => {
+      const { openEditor } = await loadAsset<typeof import("./editor.ts")>("editor");
+      const field = document.getElementById("field-config");
+      if (close === undefined) return;
+      const editor = await openEditor(field as HTMLTextAreaElement);
+      const stop = effect(() => editor.show(draft.text.value, draft.name.value, mistakes.value));
+      if (close === undefined) stop();
+      else close = stop;
+    };
+    open().catch(() => {});
+    return () => (close?.(), close = undefined);
+  }, []);
+}
+
 function TextFields() {
+  useEditor();
   const take = async (file: File | undefined) => {
     if (file === undefined) return;
     touched();

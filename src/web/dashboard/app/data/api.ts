@@ -2,9 +2,12 @@
 
 import { REST_BASE } from "../../../../protocol/version.ts";
 import { addressOf, authorizationFor, distrust, ForeignError, hasSession } from "./tab_key.ts";
+import type { Mistake } from "../../../../model/errors.ts";
 import { compareClocks } from "./time_range.ts";
 
-type About = { readonly [K in "field" | "process"]?: string | undefined };
+type About = { readonly [K in "field" | "process"]?: string | undefined } & {
+  readonly mistakes?: readonly Mistake[];
+};
 
 /** A request that the daemon refused, or that did not reach it. */
 export class ApiError extends Error {
@@ -15,6 +18,8 @@ export class ApiError extends Error {
   readonly field: string | undefined;
   /** For `start_failed`: the name of the process, which exists. */
   readonly process: string | undefined;
+  /** Mistakes in a configuration file. */
+  readonly mistakes: readonly Mistake[];
 
   constructor(status: number, code: string, message: string, about: About = {}) {
     super(message);
@@ -22,6 +27,7 @@ export class ApiError extends Error {
     this.code = code;
     this.field = about.field;
     this.process = about.process;
+    this.mistakes = about.mistakes ?? [];
   }
 }
 
@@ -111,7 +117,7 @@ export function processPath(name: string, verb = ""): string {
 
 async function refusal(response: Response): Promise<ApiError> {
   const { status } = response;
-  const { error, code, field, name } = await response.json().catch(() => ({})) as Record<
+  const { error, code, field, name, mistakes } = await response.json().catch(() => ({})) as Record<
     string,
     unknown
   >;
@@ -119,7 +125,7 @@ async function refusal(response: Response): Promise<ApiError> {
     status,
     textIn(code) ?? "",
     textIn(error) ?? `The daemon answered with status ${status}`,
-    { field: textIn(field), process: textIn(name) },
+    { field: textIn(field), process: textIn(name), mistakes: mistakes as readonly Mistake[] },
   );
 }
 

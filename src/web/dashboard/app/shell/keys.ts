@@ -30,7 +30,7 @@ export function listenForKeys(): void {
     if ((event.ctrlKey || event.metaKey) && !isPalette) return;
     const key = isPalette ? "mod k" : event.key;
     if (question.value !== undefined || isBelowAnother()) return;
-    if (isTyping(event.target) && key !== "Escape" && !isPalette) return;
+    if (isTyping(event.composedPath()[0]) && key !== "Escape" && !isPalette) return;
     const act = lookUp(key);
     if (act === undefined) return;
     event.preventDefault();
@@ -58,7 +58,7 @@ function lookUp(key: string): (() => void) | undefined {
   return undefined;
 }
 
-function isTyping(target: EventTarget | null): boolean {
+function isTyping(target: EventTarget | undefined): boolean {
   if (!(target instanceof HTMLElement)) return false;
   if (target instanceof HTMLInputElement) {
     return !["checkbox", "radio", "button"].includes(target.type);
