@@ -12,7 +12,7 @@ import { yaml } from "@codemirror/lang-yaml";
 import { HighlightStyle, syntaxHighlighting } from "@codemirror/language";
 import { type Diagnostic, lintGutter, setDiagnostics } from "@codemirror/lint";
 import { Compartment, type EditorState } from "@codemirror/state";
-import { EditorView, keymap, lineNumbers } from "@codemirror/view";
+import { EditorView, keymap, lineNumbers, placeholder } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
 import type { Mistake } from "../../../../model/errors.ts";
 import { keysAt, type SchemaNode, valuesAt } from "./schema_words.ts";
@@ -20,8 +20,10 @@ import { keysAt, type SchemaNode, valuesAt } from "./schema_words.ts";
 const THEME = EditorView.theme({
   "&": { background: "var(--panel)", border: "1px solid var(--line-strong)" },
   "&.cm-focused": { outline: "2px solid var(--accent)" },
-  ".cm-scroller": { fontFamily: "var(--mono)", minHeight: "320px", maxHeight: "70vh" },
+  ".cm-scroller": { fontFamily: "var(--mono)", maxHeight: "70vh" },
+  ".cm-content, .cm-gutter": { minHeight: "320px" },
   ".cm-content": { caretColor: "var(--text)" },
+  ".cm-placeholder": { color: "var(--faint)" },
   ".cm-gutters": { background: "var(--hover)", color: "var(--faint)", border: "none" },
   ".cm-tooltip": {
     background: "var(--raised)",
@@ -62,9 +64,10 @@ export async function openEditor(field: HTMLTextAreaElement): Promise<Editor> {
     doc: field.value,
     extensions: [
       ...[lineNumbers(), history(), lintGutter(), THEME, syntaxHighlighting(COLORS)],
-      ...[EditorView.lineWrapping, language.of([])],
+      ...[EditorView.lineWrapping, language.of([]), placeholder(field.placeholder)],
       EditorView.contentAttributes.of({ "aria-label": label?.textContent ?? "" }),
       autocompletion({
+        icons: false,
         override: [(context) => isYaml(fileName) ? completions(context, schema) : null],
       }),
       keymap.of([...completionKeymap, ...historyKeymap, ...defaultKeymap]),
