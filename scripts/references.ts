@@ -9,7 +9,14 @@ import {
   PLACE_FLAGS,
 } from "../src/cli/flags.ts";
 import { COMMANDS } from "../src/cli/command_table.ts";
-import { counterpart, type Engine, EXPORTED_KEYS, lackOf } from "../src/export/engines.ts";
+import {
+  counterpart,
+  type Engine,
+  ENGINE_TITLES,
+  ENGINES,
+  EXPORTED_KEYS,
+  lackOf,
+} from "../src/export/engines.ts";
 import { EXIT_CODES, flagRow, hasStartFlags, referenceFlags } from "../src/cli/commands/help.ts";
 import { ERROR_TABLE } from "../src/model/errors.ts";
 import { CHANGE_MEANINGS, END_CAUSES } from "../src/model/process_info.ts";
@@ -142,7 +149,6 @@ curl -H "Authorization: Bearer $TOKEN" \\
 
 /** The content of `src/docs/engines.md`. */
 export function engineReference(): string {
-  const engines: readonly Engine[] = ["kubernetes", "swarm", "compose", "nomad", "systemd"];
   const cell = (key: string, engine: Engine) =>
     lackOf(key, engine) === undefined ? counterpart(key, engine) : `none: ${lackOf(key, engine)}`;
   return page("Flags and keys by engine", "the table in src/export/engines.ts", [
@@ -164,8 +170,8 @@ procsup export kubernetes procsup.yaml --strict    # or an error
     "What each [key](keys.md) is called by `procsup export`. `=`: procsup acts on the key inside the " +
     "container. See [Beyond one machine](beyond.md).",
     table(
-      ["Key", "Kubernetes", "Swarm", "compose", "Nomad", "systemd"],
-      EXPORTED_KEYS.map((key) => [`\`${key}\``, ...engines.map((engine) => cell(key, engine))]),
+      ["Key", ...Object.values(ENGINE_TITLES)],
+      EXPORTED_KEYS.map((key) => [`\`${key}\``, ...ENGINES.map((engine) => cell(key, engine))]),
     ),
   ]);
 }

@@ -3,10 +3,18 @@
 import type { Key, KeyTable } from "../model/key_table.ts";
 import { PROCESS_KEYS } from "../model/process_keys.ts";
 
-/** Engines that a configuration file can be exported to. */
-export const ENGINES = ["kubernetes", "swarm", "compose", "nomad", "systemd"] as const;
+/** Engines that a configuration file can be exported to, and how the documentation names them. */
+export const ENGINE_TITLES = {
+  kubernetes: "Kubernetes",
+  swarm: "Swarm",
+  compose: "compose",
+  nomad: "Nomad",
+  systemd: "systemd",
+} as const;
 
-export type Engine = (typeof ENGINES)[number];
+export type Engine = keyof typeof ENGINE_TITLES;
+
+export const ENGINES = Object.keys(ENGINE_TITLES) as readonly Engine[];
 
 /** Cell of a key that procsup handles inside the container, as on one machine. */
 export const INSIDE = "=";
