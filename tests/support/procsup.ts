@@ -173,11 +173,17 @@ export class TestDaemon implements AsyncDisposable {
     return cli(this.home, ...args);
   }
 
-  /** Deletes every process, and all files that are not the daemon's. */
+  /** Deletes every process, token and webhook, and all files that are not the daemon's. */
   async clear(): Promise<void> {
     await this.revive();
     await this.#stopAll();
     await this.client.call("delete", "all");
+    for (const { name } of await this.client.call("token_list")) {
+      await this.client.call("token_revoke", { name });
+    }
+    for (const { name } of await this.client.call("webhook_list")) {
+      await this.client.call("webhook_delete", { name });
+    }
     for (const { name } of Deno.readDirSync(this.home)) {
       if (!ownNames.has(name)) Deno.removeSync(`${this.home}/${name}`, { recursive: true });
     }
