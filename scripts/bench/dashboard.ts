@@ -19,7 +19,7 @@ const LAST_PAINTED = `new Promise((done) => {
 const FIRST_PAINT =
   "performance.getEntriesByName('first-contentful-paint').map((entry) => entry.startTime)[0]";
 
-const dashboard = await Dashboard.open();
+const dashboard = await Dashboard.open({ ownDaemon: true });
 const server = fixtureServer(500);
 for (let round = 0; round < 5; round++) {
   const { page } = dashboard;

@@ -17,6 +17,7 @@ const FLAGS = [
   "--disable-background-networking",
   "--disable-component-update",
   "--disable-sync",
+  "--renderer-process-limit=1",
 ];
 
 const executablePath = CHROMIUMS.find((path) => lookAt(path)?.isFile);
@@ -31,6 +32,9 @@ export function hasBrowser(): boolean {
 /** One browser for all tests of a file, because its start takes longer than most tests. */
 let browser: Promise<Browser> | undefined;
 
+/** The daemon of all tests of a file that do not ask for their own. */
+let daemonOfFile: Promise<TestDaemon> | undefined;
+
 function theBrowser(): Promise<Browser> {
   return browser ??= launchBrowser();
 }
@@ -40,16 +44,24 @@ export async function launchBrowser(...flags: readonly string[]): Promise<Browse
   return await chromium.launch({ executablePath: executablePath!, args });
 }
 
-/** A browser window that shows the dashboard of its own daemon. */
+export interface BrowserTestOptions {
+  readonly ignore?: boolean;
+  /** A new daemon: for tests that another test's events would disturb, or that end the daemon. */
+  readonly ownDaemon?: boolean;
+}
+
+/** A browser window that shows the dashboard of a daemon. */
 export class Dashboard implements AsyncDisposable {
   readonly daemon: TestDaemon;
   readonly page: Page;
   /** Errors in the page. */
   readonly complaints: string[] = [];
   readonly #context: BrowserContext;
+  readonly #isOwnDaemon: boolean;
 
-  private constructor(daemon: TestDaemon, context: BrowserContext, page: Page) {
+  private constructor(daemon: TestDaemon, isOwn: boolean, context: BrowserContext, page: Page) {
     this.daemon = daemon;
+    this.#isOwnDaemon = isOwn;
     this.page = page;
     this.#context = context;
     page.on("pageerror", (error) => this.complaints.push(String(error.stack ?? error)));
@@ -63,15 +75,15 @@ export class Dashboard implements AsyncDisposable {
     });
   }
 
-  /** Starts a daemon, and opens a window with separate cookies. */
-  static async open(): Promise<Dashboard> {
-    const daemon = await TestDaemon.start();
+  /** Opens a window with separate cookies. */
+  static async open({ ownDaemon = false }: BrowserTestOptions = {}): Promise<Dashboard> {
+    const daemon = await (ownDaemon ? TestDaemon.start() : daemonOfFile ??= TestDaemon.start());
     const context = await (await theBrowser()).newContext({
       viewport: { width: 1280, height: 800 },
     });
     const page = await context.newPage();
     page.setDefaultTimeout(60_000);
-    return new Dashboard(daemon, context, page);
+    return new Dashboard(daemon, ownDaemon, context, page);
   }
 
   /** Starts the web surface and returns its origin. */
@@ -93,13 +105,10 @@ export class Dashboard implements AsyncDisposable {
     await isLive(this.page);
   }
 
-  /** Signs in by the link that `procsup web` prints. */
+  /** Signs in by a link. */
   async signIn(): Promise<void> {
     await this.listen();
-    const { stdout, stderr } = await this.daemon.cli("web", "open");
-    const link = /http:\S+/.exec(stdout)?.[0];
-    if (link === undefined) throw new Error(`no link in ${JSON.stringify(stdout + stderr)}`);
-    await signInBy(link, this.page);
+    await signInBy((await this.daemon.client.call("web_link")).url, this.page);
   }
 
   /** Goes to a screen. */
@@ -107,10 +116,12 @@ export class Dashboard implements AsyncDisposable {
     await this.page.evaluate(`location.hash = ${JSON.stringify(hash)}`);
   }
 
-  /** Closes the window, and ends the processes and the daemon. */
+  /** Closes the window, and removes what the test left in the daemon. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#context.close();
-    await this.daemon[Symbol.asyncDispose]();
+    if (this.#isOwnDaemon) return await this.daemon[Symbol.asyncDispose]();
+    await this.daemon.clear();
+    await this.daemon.client.call("web_stop");
   }
 }
 
@@ -138,6 +149,7 @@ export async function isLive(page: Page): Promise<void> {
 
 Deno.test.afterAll(async () => {
   await (await browser)?.close();
+  await (await daemonOfFile)?.[Symbol.asyncDispose]();
 });
 
 /** The visible text of a page. */
@@ -152,15 +164,15 @@ function textOf(page: Page): Promise<string> {
 export function browserTest(
   name: string,
   run: (dashboard: Dashboard) => Promise<void>,
-  ignore = false,
+  options: BrowserTestOptions = {},
 ): void {
   Deno.test({
     name,
-    ignore: ignore || !hasBrowser(),
+    ignore: options.ignore || !hasBrowser(),
     sanitizeOps: false,
     sanitizeResources: false,
     async fn() {
-      await using dashboard = await Dashboard.open();
+      await using dashboard = await Dashboard.open(options);
       await run(dashboard).catch(async (error) => {
         const { page, complaints } = dashboard;
         // deno-lint-ignore no-console

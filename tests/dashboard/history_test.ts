@@ -113,18 +113,24 @@ browserTest("without WebSockets the page polls", async (dashboard) => {
 browserTest("without WebSockets one poll is under way at a time", async (dashboard) => {
   const { page } = dashboard;
   await page.addInitScript(NO_WEBSOCKET);
+  await page.clock.install();
   await dashboard.signIn();
-  let open = 0;
-  let most = 0;
+  const { promise: held, resolve: release } = Promise.withResolvers<void>();
+  let asked = 0;
   await page.route("**/api/v1/system/metrics", async (route) => {
-    most = Math.max(most, ++open);
-    await page.waitForTimeout(3000);
-    open--;
+    asked++;
+    await held;
     await route.continue();
   });
-  await page.waitForTimeout(8000);
-  assertEquals(most, 1);
-  await page.unrouteAll({ behavior: "ignoreErrors" });
+  const askedMore = async (than: number) => {
+    await page.clock.runFor(1000);
+    return asked > than;
+  };
+  await waitFor(() => askedMore(0));
+  await page.clock.runFor(8000);
+  assertEquals(asked, 1);
+  release();
+  await waitFor(() => askedMore(1));
 });
 
 browserTest(
@@ -138,6 +144,7 @@ browserTest(
     await page.getByRole("heading", { name: "Needs attention" }).waitFor();
     assertEquals(await page.locator(".lane-names li").count(), 1);
   },
+  { ownDaemon: true },
 );
 
 browserTest("a lost request is repeated", async (dashboard) => {
@@ -187,18 +194,21 @@ browserTest(
     await daemon.startScript("restless", "exit 1", quick);
     let open = 0;
     let most = 0;
+    let answers = 0;
     await page.route(/events\/history|\/processes$/, async (route) => {
       const isList = route.request().url().endsWith("/processes");
       if (isList) most = Math.max(most, ++open);
-      await new Promise((resolve) => setTimeout(resolve, 1500));
+      await new Promise((resolve) => setTimeout(resolve, 500));
       if (isList) open--;
+      else answers++;
       // The page may be closed by then.
       await route.continue().catch(() => {});
     });
     await dashboard.signIn();
     await dashboard.go("#/");
-    await page.locator(".events li").first().waitFor({ timeout: 15_000 });
-    await page.waitForTimeout(3000);
+    await page.locator(".events li").first().waitFor();
+    const shown = answers;
+    await waitFor(() => answers > shown + 2, { what: "three more answers" });
     // The list itself comes by the WebSocket.
     assert(most <= 1, String(most));
     await page.unrouteAll({ behavior: "ignoreErrors" });

@@ -2,7 +2,7 @@
 
 import { assert, assertEquals } from "@std/assert";
 import { waitFor } from "../support/wait_for.ts";
-import { browserTest, type Dashboard, isLive } from "./browser.ts";
+import { browserTest, type Dashboard, isLive, signInBy } from "./browser.ts";
 
 /** Later lines come once the gate exists, so that the first ones stay visible until then. */
 const hostile = (gate: string) =>
@@ -21,8 +21,10 @@ function row({ page }: Dashboard, name: string) {
 browserTest(
   "the dashboard asks to sign in, and the printed link works once",
   async (dashboard) => {
-    const { page } = dashboard;
-    await dashboard.signIn();
+    const { page, daemon } = dashboard;
+    await dashboard.listen();
+    const { stdout } = await daemon.cli("web", "open");
+    await signInBy(/http:\S+/.exec(stdout)![0], page);
     await page.getByRole("heading", { name: "Nothing is running yet" }).waitFor();
     const used = new URL(page.url());
     await page.evaluate("sessionStorage.clear()");
@@ -37,7 +39,7 @@ browserTest(
     await page.getByText("not a valid token, and not a valid code").waitFor();
     await page.goto(`${used.origin}/#/login?code=00`);
     await page.getByText("This link was used already").waitFor();
-    const { url } = await dashboard.daemon.client.call("web_link");
+    const { url } = await daemon.client.call("web_link");
     await page.getByLabel("paste a link").fill(url);
     await page.getByRole("button", { name: "Sign in" }).click();
     await page.getByRole("heading", { name: "Nothing is running yet" }).waitFor();

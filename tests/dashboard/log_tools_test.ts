@@ -184,8 +184,12 @@ for (
 
 async function assertNoHole(dashboard: Dashboard): Promise<void> {
   const { page, daemon } = dashboard;
-  const script = "i=0; while :; do i=$((i+1)); echo n$i; [ $((i%20)) = 0 ] && sleep 0.01; done";
+  const script = "seq 3000 | sed s/^/n/; i=3000; " +
+    "while :; do i=$((i+1)); echo n$i; [ $((i%20)) = 0 ] && sleep 0.1; done";
   await daemon.startScript("counter", script);
+  // More than the page loads at once.
+  const written = async () => (await daemon.client.call("logs", { target: "counter" })).logs;
+  await waitFor(async () => /^n[3-9]\d{3}$/m.test(await written()));
   const sockets: { isClosed(): boolean }[] = [];
   page.on("websocket", (socket) => sockets.push(socket));
   await dashboard.signIn();

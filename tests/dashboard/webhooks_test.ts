@@ -97,6 +97,7 @@ browserTest(
     await page.locator(".needy").getByRole("link", { name: "pager" }).click();
     await page.locator("table.webhooks").waitFor();
   },
+  { ownDaemon: true },
 );
 
 browserTest("a webhook is added, changed, tested and deleted", async (dashboard) => {

@@ -2,6 +2,7 @@
 
 import { assertEquals } from "@std/assert";
 import { fromFileUrl } from "@std/path";
+import type { Browser } from "playwright-core";
 import { lookAt } from "../../src/platform/files/stat.ts";
 import { hasBrowser, launchBrowser, signInBy } from "../dashboard/browser.ts";
 import { freePort } from "../support/http_load.ts";
@@ -77,6 +78,12 @@ function run({ of }: Proxy, folder: string, text: string): AsyncDisposable {
   };
 }
 
+const daemon = TestDaemon.ofFile();
+let browser: Promise<Browser> | undefined;
+
+Deno.test.afterEach(async () => void await daemon.client.call("web_stop"));
+Deno.test.afterAll(async () => await (await browser)?.close());
+
 for (const proxy of PROXIES) {
   Deno.test({
     name: `the dashboard works behind ${proxy.of} ${proxy.title}`,
@@ -85,7 +92,6 @@ for (const proxy of PROXIES) {
     sanitizeResources: false,
     async fn() {
       const [port, daemonPort] = [freePort(), freePort()];
-      await using daemon = await TestDaemon.start();
       await daemon.startScript("app", "exec sleep 1000");
       await daemon.client.call("web_start", {
         ...{ listen: `127.0.0.1:${daemonPort}`, hosts: [`${NAME}:${port}`] },
@@ -97,28 +103,24 @@ for (const proxy of PROXIES) {
         connection?.close();
         return connection !== undefined;
       }, { what: "the proxy to listen" });
-      const browser = await launchBrowser(`--host-resolver-rules=MAP ${NAME} 127.0.0.1`);
-      try {
-        const context = await browser.newContext({ ignoreHTTPSErrors: true });
-        const page = await context.newPage();
-        const { url } = await daemon.client.call("web_link");
-        const base = proxy.basePath === "/" ? "" : proxy.basePath;
-        assertEquals(url.split("#")[0], `https://${NAME}:${port}${base}/`);
-        const sockets: string[] = [];
-        page.on("websocket", (socket) => sockets.push(socket.url()));
-        await signInBy(url, page);
-        assertEquals(sockets, [`wss://${NAME}:${port}${base}/ws`]);
-        // A signed request with a body.
-        await page.evaluate('location.hash = "#/processes/app"');
-        await page.getByRole("button", { name: "Stop" }).click();
-        await page.getByRole("dialog").getByRole("button", { name: "Stop" }).click();
-        await waitFor(async () => (await daemon.status("app")).state === "stopped");
-        await page.goto(`https://${NAME}:${port}${base}/docs/proxy`);
-        await page.getByRole("link", { name: "dashboard and REST" }).click();
-        await page.getByText("# Dashboard and live view").waitFor();
-      } finally {
-        await browser.close();
-      }
+      browser ??= launchBrowser(`--host-resolver-rules=MAP ${NAME} 127.0.0.1`);
+      await using context = await (await browser).newContext({ ignoreHTTPSErrors: true });
+      const page = await context.newPage();
+      const { url } = await daemon.client.call("web_link");
+      const base = proxy.basePath === "/" ? "" : proxy.basePath;
+      assertEquals(url.split("#")[0], `https://${NAME}:${port}${base}/`);
+      const sockets: string[] = [];
+      page.on("websocket", (socket) => sockets.push(socket.url()));
+      await signInBy(url, page);
+      assertEquals(sockets, [`wss://${NAME}:${port}${base}/ws`]);
+      // A signed request with a body.
+      await page.evaluate('location.hash = "#/processes/app"');
+      await page.getByRole("button", { name: "Stop" }).click();
+      await page.getByRole("dialog").getByRole("button", { name: "Stop" }).click();
+      await waitFor(async () => (await daemon.status("app")).state === "stopped");
+      await page.goto(`https://${NAME}:${port}${base}/docs/proxy`);
+      await page.getByRole("link", { name: "dashboard and REST" }).click();
+      await page.getByText("# Dashboard and live view").waitFor();
     },
   });
 }
