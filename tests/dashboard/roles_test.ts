@@ -22,7 +22,7 @@ const OPERATING = ["Stop app", "Restart app", "More actions on app"];
 
 browserTest("each role sees only actions that it may perform", async (dashboard) => {
   const { page, daemon } = dashboard;
-  await daemon.startScript("app", "sleep 1000");
+  await daemon.startScript("app", "sleep 1000", { tty: true });
   await daemon.startScript("job", "true", { cron: { schedule: "@daily" } });
   const origin = await dashboard.listen();
   for (const role of ["read", "operate", "admin"] as const) {
@@ -40,6 +40,7 @@ browserTest("each role sees only actions that it may perform", async (dashboard)
       mayOperate,
       mayOperate,
     ], role);
+    assertEquals(one.has("terminal"), mayOperate, role);
     await page.keyboard.press(".");
     const menu = page.getByRole("group", { name: "Actions on app" });
     if (mayOperate) {
