@@ -131,7 +131,7 @@ class Cursor {
     this.#path = path;
     this.#subject = subject;
     const text = attempt(path, () => ifAny(() => readForeignFile(path, { maxBytes: MAX_BYTES })));
-    const content = text === undefined ? { subject, positions: {} } : parsed(path, text);
+    const content = parsed(path, text ?? "", { subject, positions: {} });
     if (content.subject !== subject) {
       const whose = `its positions are of ${content.subject}, not of ${subject}`;
       throw new ProcsupError("bad_request", `Cannot use the cursor file ${quote(path)}: ${whose}`, {
@@ -175,7 +175,9 @@ interface CursorContent {
   readonly positions: Readonly<Record<string, number>>;
 }
 
-function parsed(path: string, text: string): CursorContent {
+/** An empty file is a new one, as of `mktemp`. */
+function parsed(path: string, text: string, newOne: CursorContent): CursorContent {
+  if (text.trim() === "") return newOne;
   try {
     const { subject, positions } = JSON.parse(text) as CursorContent;
     const isPosition = (value: unknown) => Number.isSafeInteger(value) && Number(value) >= 0;

@@ -1,6 +1,6 @@
 /** Selects processes of a configuration, with their dependencies. */
 
-import { hasCode, ProcsupError } from "../model/errors.ts";
+import { hasCode, ProcsupError, quote } from "../model/errors.ts";
 import { baseName } from "../model/name.ts";
 import type { ProcessConfig } from "../model/process_config.ts";
 import { type Addressable, resolveTarget } from "../model/target.ts";
@@ -90,6 +90,23 @@ export function onlyWords(only: string | readonly string[] | undefined): string[
     "bad_request",
     `Invalid "only" ${JSON.stringify(only)}: expected the name of a process`,
   );
+}
+
+/**
+ * Throws `bad_request` for a prune of a part of the files: by `only`, or by that of the apply which is
+ * made again.
+ */
+export function refusePartialPrune(
+  { prune = false, only }: { readonly prune?: boolean; readonly only?: unknown },
+  remembered?: readonly string[],
+): void {
+  if (!prune || (only === undefined && remembered === undefined)) return;
+  const what = only === undefined
+    ? `Cannot use "prune": the last files were applied with "only" ${quote(remembered!.join())}`
+    : 'Cannot use "prune" with "only"';
+  throw new ProcsupError("bad_request", what, {
+    hint: "A part of a file does not tell which apps are no longer in it; name the file alone",
+  });
 }
 
 /** Like `resolveTarget()`, but names the processes of the configuration, not `procsup list`. */

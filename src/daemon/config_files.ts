@@ -133,13 +133,10 @@ export class ConfigFiles {
   }
 
   async #plan(request: ConfigRequest) {
-    if (request.prune && request.only !== undefined) {
-      throw new ProcsupError("bad_request", 'Cannot use "prune" with "only"', {
-        hint: "A part of a file does not tell which apps are no longer in it",
-      });
-    }
     const applied = this.#applied(request);
     const { loaded, configs, whole } = await this.#load(request, applied);
+    const { refusePartialPrune } = await import("../config/select.ts");
+    refusePartialPrune(request, whole ? undefined : applied.only);
     const mine = whole ? this.#mine(applied.files) : [];
     const { prune } = request;
     const purpose = request.dryRun ? "look" : "start";

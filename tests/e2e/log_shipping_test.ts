@@ -35,6 +35,8 @@ class Shipper implements AsyncDisposable {
     this.#daemon = daemon;
     this.#words = words;
     this.out = `${daemon.home}/shipped`;
+    // As mktemp makes it.
+    Deno.writeTextFileSync(this.cursor, "");
     this.start();
   }
 
@@ -143,7 +145,7 @@ Deno.test("logs --cursor-file -n 0 begins with new lines, and ships an app that 
   await daemon.startScript("one", "echo old; trap 'echo new' USR1; while :; do sleep 0.05; done");
   await waitFor(async () => (await daemon.cli("logs", "one")).stdout === "old\n");
   await using shipper = new Shipper(daemon, "all", "-n", "0");
-  await waitFor(() => lstatIfAny(shipper.cursor) !== undefined);
+  await waitFor(() => lstatIfAny(shipper.cursor)!.size > 0);
   await shipper.kill();
   await daemon.startScript("two", "echo first; exec sleep 1000");
   await daemon.client.call("signal", { target: "one", signal: "USR1" });

@@ -99,6 +99,18 @@ Deno.test("up keeps stopped what is to stay so, plans what it would start, and f
     2,
     'error: Cannot use "prune" with "only"',
   ]);
+  assertEquals((await daemon.cli("down", file)).code, 0);
+  assertEquals((await up(file, "--only", "db")).code, 0);
+  const again = await up("--last", "--prune");
+  assertEquals([again.code, again.stderr.split("\n")[0]], [
+    2,
+    'error: Cannot use "prune": the last files were applied with "only" "db"',
+  ]);
+  const planned = await cliIn(empty.path, {}, "up", file, "--prune", "--only", "db", "--dry-run");
+  assertEquals([planned.code, planned.stderr.split("\n")[0]], [
+    2,
+    'error: Cannot use "prune" with "only"',
+  ]);
   for (const words of [["--last"], ["--last", "--dry-run"]]) {
     const none = await cliIn(empty.path, {}, "up", ...words);
     assertEquals([none.code, none.stderr.includes("No daemon answers")], [5, true]);

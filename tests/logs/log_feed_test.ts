@@ -223,6 +223,20 @@ Deno.test("logFeed() with gaps tells what was pruned or truncated before it was 
   }
 });
 
+Deno.test("logFeed() shows no end of a line whose beginning was pruned", {
+  ignore: !CAN_COLLAPSE,
+}, async () => {
+  await using scene = new Scene();
+  scene.write("api", "a".repeat(9000));
+  await rotateLog(scene.path("api"), { maxSizeBytes: 4096, collapse: true, now: Date.now() });
+  for (const { path } of listArchives(scene.path("api"))) await Deno.remove(path);
+  const options = { ...OPTIONS, from: { "api/stdout": 2000 }, unfinished: true, gaps: true };
+  scene.follow([scene.source("api")], {}, options);
+  await scene.until("api lost 7000");
+  scene.write("api", "a\nlast\n");
+  await scene.until("api lost 7000", "api last");
+});
+
 Deno.test("logFeed() fails when a later log exceeds the limit, and releases its places", async () => {
   await using scene = new Scene();
   const names = Array.from({ length: 4096 }, (_, index) => `app-${index}`);

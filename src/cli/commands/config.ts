@@ -202,6 +202,8 @@ async function planWithoutDaemon(
 ): Promise<ConfigReloadResult> {
   if (loaded === undefined) return refuseNoFile(context, error);
   if (!hasCode(error, "daemon_unreachable")) throw error;
+  const { refusePartialPrune } = await import("../../config/select.ts");
+  refusePartialPrune({ prune: context.flags.on("prune"), only: context.flags.text("only") });
   const { processes, settings } = await selected(context, loaded);
   await refuseProblems(context, { files: loaded.files, processes, settings });
   const names = Object.keys(settings) as (keyof LoadedSettings)[];

@@ -253,8 +253,10 @@ export class LogEntries {
   ): LogEntry[] {
     const { position } = this.#follower;
     const before = this.#cutter.cut(undefined, from, timeAt);
-    this.#cutter.skips = false;
-    const kept = isMidLine ? chunk.subarray(chunk.indexOf(NEWLINE) + 1) : chunk;
+    const newline = isMidLine ? chunk.indexOf(NEWLINE) : -1;
+    // The rest of a long line comes with later chunks.
+    this.#cutter.skips = isMidLine && newline === -1;
+    const kept = chunk.subarray(this.#cutter.skips ? chunk.length : newline + 1);
     const end = position - kept.length;
     const lost = end > from ? end - from : null;
     const told = { line: "", at: timeAt(end), start: from, end, lost };
