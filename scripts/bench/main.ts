@@ -2,12 +2,13 @@
 /**
  * `deno task bench`: measures procsup side by side with PM2 (Linux).
  *
- * `--only cli,list,start,memory,recovery,output` selects figures; `--write` writes the table to
+ * `--only cli,list,start,memory,idle,recovery,output` selects figures; `--write` writes the table to
  * src/docs/benchmark.md, between `<!-- bench -->` and `<!-- /bench -->`.
  */
 
 import type { Contender } from "./contender.ts";
 import { cli, list, start } from "./figures/commands.ts";
+import { idle } from "./figures/idle.ts";
 import { memory } from "./figures/memory.ts";
 import { output } from "./figures/output.ts";
 import { recovery } from "./figures/recovery.ts";
@@ -16,7 +17,7 @@ import { Procsup } from "./procsup.ts";
 import { readTextFile, run } from "./system.ts";
 import { markdownTable, reached, type Row } from "./table.ts";
 
-const FIGURES = { cli, list, start, memory, recovery, output } as const;
+const FIGURES = { cli, list, start, memory, idle, recovery, output } as const;
 
 type Figure = keyof typeof FIGURES;
 

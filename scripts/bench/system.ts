@@ -50,3 +50,33 @@ export async function eventually<T>(get: () => T | undefined): Promise<T> {
   }
   throw new Error("No value within 30 s");
 }
+
+/** As the portable form runs Deno. */
+const DENO = [
+  Deno.execPath(),
+  ...["run", "-q", "-A", "--no-prompt", "--no-config", "--no-lock"],
+  "--v8-flags=--max-semi-space-size=1",
+];
+
+/** Milliseconds of a Deno program without a line. */
+export async function emptyProgram(): Promise<number> {
+  return await program("");
+}
+
+/** Milliseconds of a Deno program that only spawns `sleep`. */
+export async function spawns(count: number): Promise<number> {
+  return await program(`for (let n = 0; n < ${count}; n++) {
+    const streams = { stdin: "null", stdout: "null", stderr: "null" };
+    new Deno.Command("/bin/sleep", { args: ["2"], detached: true, ...streams }).spawn().unref();
+  }`);
+}
+
+async function program(text: string): Promise<number> {
+  const path = Deno.makeTempFileSync({ suffix: ".js" });
+  try {
+    Deno.writeTextFileSync(path, text);
+    return (await run([...DENO, path], {})).ms;
+  } finally {
+    Deno.removeSync(path);
+  }
+}

@@ -5,13 +5,13 @@ export type Sample = readonly number[];
 
 export interface Row {
   readonly figure: string;
-  readonly unit: "ms" | "MB";
+  readonly unit: "ms" | "MB" | "%";
   readonly procsup: Sample;
   readonly pm2: Sample;
-  /** The figure without a supervisor, where that makes sense. */
+  /** The least that it could be: without a supervisor, or of an empty Deno program. */
   readonly bare?: Sample;
-  /** Goal of procsup, as a factor of PM2 or of `bare`. */
-  readonly goal?: { readonly factor: number; readonly of: "pm2" | "bare" };
+  /** Goal of procsup: a value, or a factor of PM2 or of `bare`. */
+  readonly goal?: number | { readonly factor: number; readonly of: "pm2" | "bare" };
 }
 
 export function median(sample: Sample): number {
@@ -23,10 +23,11 @@ export function median(sample: Sample): number {
 /** Whether the goal is reached; undefined if the row has none. */
 export function reached({ goal, ...samples }: Row): boolean | undefined {
   if (goal === undefined) return undefined;
-  return median(samples.procsup) <= median(samples[goal.of]!) * goal.factor;
+  const most = typeof goal === "number" ? goal : median(samples[goal.of]!) * goal.factor;
+  return median(samples.procsup) <= most;
 }
 
-const HEADINGS = ["", "procsup", "PM2", "no supervisor", "procsup / PM2", "goal"];
+const HEADINGS = ["", "procsup", "PM2", "bare", "procsup / PM2", "procsup / bare", "goal"];
 
 /** Formats the rows as Markdown: medians, with minimum and maximum if there are several measurements. */
 export function markdownTable(rows: readonly Row[]): string {
@@ -41,15 +42,18 @@ export function markdownTable(rows: readonly Row[]): string {
 function cells(row: Row): string[] {
   const { figure, unit, procsup, pm2, bare } = row;
   const text = (sample: Sample | undefined) => sample === undefined ? "" : sampleText(sample, unit);
-  const ratio = (median(procsup) / median(pm2)).toFixed(2);
-  return [figure, text(procsup), text(pm2), text(bare), ratio, goalText(row)];
+  const ratio = (to: Sample | undefined) =>
+    to === undefined ? "" : (median(procsup) / median(to)).toFixed(2);
+  return [figure, text(procsup), text(pm2), text(bare), ratio(pm2), ratio(bare), goalText(row)];
 }
 
 function goalText(row: Row): string {
-  if (row.goal === undefined) return "";
-  const { factor, of } = row.goal;
-  const of_ = of === "pm2" ? "" : " of none";
-  return `≤ ${Number(factor.toFixed(3))}${of_} ${reached(row) ? "✔" : "✘"}`;
+  const { goal, unit } = row;
+  if (goal === undefined) return "";
+  const most = typeof goal === "number"
+    ? `${goal} ${unit}`
+    : `${goal.factor} × ${goal.of === "pm2" ? "PM2" : "bare"}`;
+  return `≤ ${most} ${reached(row) ? "✔" : "✘"}`;
 }
 
 function sampleText(sample: Sample, unit: string): string {
@@ -59,5 +63,5 @@ function sampleText(sample: Sample, unit: string): string {
 }
 
 function short(value: number): string {
-  return value >= 100 ? value.toFixed(0) : value.toFixed(1);
+  return value.toFixed(value >= 100 ? 0 : value < 1 ? 2 : 1);
 }

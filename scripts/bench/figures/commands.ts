@@ -1,6 +1,7 @@
 /** Times of commands: starting 50 apps with one command and with 50, listing them, and `--version`. */
 
 import { both, type Contender, expectIdleApps, repeat, times } from "../contender.ts";
+import { emptyProgram, spawns } from "../system.ts";
 import type { Row } from "../table.ts";
 import { sleep } from "../../../src/platform/clock.ts";
 
@@ -11,15 +12,21 @@ const LISTS = 30;
 const VERSIONS = 11;
 /** Excludes the work of a daemon right after starting apps. */
 const SETTLE_MS = 1000;
-const GOAL = { factor: 1 / 8, of: "pm2" } as const;
 
 /** The time until the command returns with the apps running. */
 export async function start(contenders: readonly Contender[]): Promise<Row[]> {
   const many = await both(contenders, (one) => times(STARTS, () => atOnce(one)));
   const single = await both(contenders, (one) => times(1, () => oneByOne(one)));
+  const bare = await repeat(STARTS, () => spawns(APPS));
   return [
-    { figure: `start ${APPS} apps, one command`, unit: "ms", ...many, goal: GOAL },
-    { figure: `start ${APPS} apps, ${APPS} commands`, unit: "ms", ...single, goal: GOAL },
+    {
+      figure: `start ${APPS} apps, one command`,
+      unit: "ms",
+      ...many,
+      bare,
+      goal: { factor: 2, of: "bare" },
+    },
+    { figure: `start ${APPS} apps, ${APPS} commands`, unit: "ms", ...single },
   ];
 }
 
@@ -51,11 +58,19 @@ export async function list(contenders: readonly Contender[]): Promise<Row[]> {
     figure: `list ${APPS} apps`,
     unit: "ms",
     ...samples,
-    goal: GOAL,
+    bare: await repeat(LISTS, emptyProgram),
+    goal: { factor: 1.7, of: "bare" },
   }];
 }
 
 export async function cli(contenders: readonly Contender[]): Promise<Row[]> {
   const samples = await both(contenders, (one) => repeat(VERSIONS, () => one.version()));
-  return [{ figure: "`--version`", unit: "ms", ...samples }];
+  const bare = await repeat(VERSIONS, emptyProgram);
+  return [{
+    figure: "`--version`",
+    unit: "ms",
+    ...samples,
+    bare,
+    goal: { factor: 1.3, of: "bare" },
+  }];
 }

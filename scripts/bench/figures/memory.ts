@@ -31,7 +31,7 @@ export async function memory(): Promise<Row[]> {
   return [
     {
       ...row(`daemon with ${APPS} idle apps, RssAnon`, "anonymous"),
-      goal: { factor: 0.75, of: "pm2" },
+      goal: 20,
     },
     row("the same with launch wrappers, PSS", "whole"),
   ];

@@ -26,7 +26,8 @@ export async function recovery(contenders: readonly Contender[]): Promise<Row[]>
     await Deno.writeTextFile(script, APP, { mode: 0o755 });
     const samples = await both(contenders, (one) => recoveries(one, script));
     const bare = await repeat(RUNS, () => spawn(script, `${folder}/bare`));
-    return [{ figure: "crash to running again", unit: "ms", ...samples, bare }];
+    const goal = { factor: 1, of: "pm2" } as const;
+    return [{ figure: "crash to running again", unit: "ms", ...samples, bare, goal }];
   } finally {
     await Deno.remove(folder, { recursive: true });
   }
