@@ -64,12 +64,15 @@ cleanTest("wait() resolves at a state of a process and of each instance", async 
   }
   await manager.stop("sent");
   // One that the clock starts again has not failed for good.
-  const again = shell("again", "[ -e again ] && exec sleep 1000; touch again; exit 3", {
-    ...{ cwd: manager.logPath("sent").replace(/\/[^/]*$/, ""), cronRestart: "* * * * * *" },
+  const cwd = manager.logPath("sent").replace(/\/[^/]*$/, "");
+  const again = shell("again", "[ -e go ] && exec sleep 1000; exit 3", {
+    ...{ cwd, cronRestart: "* * * * * *" },
   });
   await manager.addProcess({ ...again, autostart: true });
   await manager.wait("again", { for: "exit" });
-  assertEquals((await manager.wait("again", { for: "running" })).length, 1);
+  const running = manager.wait("again", { for: "running" });
+  Deno.writeTextFileSync(`${cwd}/go`, "");
+  assertEquals((await running).length, 1);
   const removed = codeOf(manager.wait("sent", { for: "ready" }));
   await manager.remove("sent");
   assertEquals(await removed, "wrong_state");
