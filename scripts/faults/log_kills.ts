@@ -9,7 +9,7 @@
  */
 
 import { listArchives, openArchive } from "../../src/logs/write/archives.ts";
-import { readPosition } from "../../src/logs/read/log_position.ts";
+import { readPosition } from "../../src/logs/write/log_position.ts";
 import { recoverLog } from "../../src/logs/write/rotate.ts";
 import { LogKeeper } from "../../src/logs/keep/log_keeper.ts";
 import { sleep, systemClock } from "../../src/platform/clock.ts";

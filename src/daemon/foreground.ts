@@ -20,7 +20,7 @@ import type { RunSettings } from "../config/load_config.ts";
 import { type LogLine, type LogStart, positionKey } from "../model/log_line.ts";
 import { Webhooks } from "./webhooks/webhooks.ts";
 import { logFeed, type LogSource } from "../logs/read/log_feed.ts";
-import { logEnd } from "../logs/read/log_position.ts";
+import { logEnd } from "../logs/write/log_position.ts";
 import { BATCHES, LogBatch } from "./log_batch.ts";
 
 interface ForegroundOptions {

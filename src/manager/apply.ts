@@ -85,13 +85,15 @@ interface ApplyHost {
 /** Gives apps the configurations of files, in three parts: a plan, what it registers, and the rest. */
 export class Apply {
   readonly #host: ApplyHost;
-  readonly #directory: AppDirectory;
   readonly #registry: Registry;
 
-  constructor(host: ApplyHost, directory: AppDirectory, registry: Registry) {
+  constructor(host: ApplyHost, registry: Registry) {
     this.#host = host;
-    this.#directory = directory;
     this.#registry = registry;
+  }
+
+  get #directory(): AppDirectory {
+    return this.#registry.directory;
   }
 
   /**

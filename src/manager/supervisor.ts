@@ -135,7 +135,7 @@ export class Supervisor implements AsyncDisposable {
         if (process !== undefined) this.events.publishOf(process, "overdue", { reason });
       },
     });
-    this.apply = new Apply(this, directory, this.#registry);
+    this.apply = new Apply(this, this.#registry);
     this.#removal = new Removal(this.#registry, this.logs);
   }
 

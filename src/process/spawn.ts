@@ -1,7 +1,7 @@
 /** Makes a run: plans it, prepares its logs, records the intent, launches it. */
 
 import { logFiles, prepareLogFiles } from "../logs/write/log_files.ts";
-import { logEnd } from "../logs/read/log_position.ts";
+import { logEnd } from "../logs/write/log_position.ts";
 import { ifPossible, messageOf, ProcsupError } from "../model/errors.ts";
 import { logPaths } from "../model/log_paths.ts";
 import type { ProcessConfig } from "../model/process_config.ts";

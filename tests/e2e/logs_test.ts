@@ -6,7 +6,7 @@ import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { DaemonClient } from "../../src/protocol/daemon_client.ts";
 import { UrlWay } from "../../src/client/way.ts";
 import { listArchives } from "../../src/logs/write/archives.ts";
-import { readPosition } from "../../src/logs/read/log_position.ts";
+import { readPosition } from "../../src/logs/write/log_position.ts";
 import { sleep } from "../../src/platform/clock.ts";
 import { lstatIfAny } from "../../src/platform/files/stat.ts";
 import { CAN_COLLAPSE, numbers } from "../logs/rotation_scene.ts";

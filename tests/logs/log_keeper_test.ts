@@ -4,7 +4,7 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import { ProcsupError } from "../../src/model/errors.ts";
 import { dirname } from "@std/path";
 import { tempHome } from "../support/temp_home.ts";
-import { readPosition, UNCUT } from "../../src/logs/read/log_position.ts";
+import { readPosition, UNCUT } from "../../src/logs/write/log_position.ts";
 import {
   addMarks,
   lastMark,

@@ -5,7 +5,7 @@ import { type Archive, copyPath, keepCopy } from "../../src/logs/write/archives.
 import { compressArchive } from "../../src/logs/keep/compression_queue.ts";
 import { logStream } from "../../src/logs/read/log_stream.ts";
 import { lastTextLines } from "../../src/logs/read/last_lines.ts";
-import { readPosition, UNCUT, writePosition } from "../../src/logs/read/log_position.ts";
+import { readPosition, UNCUT, writePosition } from "../../src/logs/write/log_position.ts";
 import { copyHollow } from "../../src/logs/write/copy_head.ts";
 import { disownLog, recoverLog } from "../../src/logs/write/rotate.ts";
 import { collapseHead, punchHead } from "../../src/platform/files/collapse.ts";

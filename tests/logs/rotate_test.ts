@@ -5,7 +5,7 @@ import { ProcsupError } from "../../src/model/errors.ts";
 import { copyPath } from "../../src/logs/write/archives.ts";
 import { lastTextLines } from "../../src/logs/read/last_lines.ts";
 import { logStream } from "../../src/logs/read/log_stream.ts";
-import { readPosition, writePosition } from "../../src/logs/read/log_position.ts";
+import { readPosition, writePosition } from "../../src/logs/write/log_position.ts";
 import { LogCursor } from "../../src/logs/read/log_cursor.ts";
 import { compressArchive } from "../../src/logs/keep/compression_queue.ts";
 import { dirname } from "@std/path";

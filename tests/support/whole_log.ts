@@ -1,7 +1,7 @@
 /** Reads a whole log without the reader under test. */
 
 import { listArchives, openArchive } from "../../src/logs/write/archives.ts";
-import { readPosition } from "../../src/logs/read/log_position.ts";
+import { readPosition } from "../../src/logs/write/log_position.ts";
 import { waitFor } from "./wait_for.ts";
 
 /** The text of all archives and the file of a log, as they are between two rotations. */

@@ -4,7 +4,7 @@
  */
 
 import { listArchives, openArchive } from "../../../src/logs/write/archives.ts";
-import { readPosition } from "../../../src/logs/read/log_position.ts";
+import { readPosition } from "../../../src/logs/write/log_position.ts";
 import { type App, specOf } from "../../../src/model/app.ts";
 import type { ProcessConfig } from "../../../src/model/process_config.ts";
 import { isProcess, parseRecordLines, type ProcessRecord } from "../../../src/manager/records.ts";

@@ -2,7 +2,7 @@
 
 import type { Archive } from "../write/archives.ts";
 import { takeReaders } from "../write/copy_head.ts";
-import { refuseForeignFolder } from "../read/log_position.ts";
+import { refuseForeignFolder } from "../write/log_position.ts";
 import { readAt } from "../read/read_at.ts";
 import { sleep } from "../../platform/clock.ts";
 

@@ -4,7 +4,7 @@ import type { LogTrouble } from "../../model/log_line.ts";
 import type { ProcessConfig } from "../../model/process_config.ts";
 import type { Snapshot } from "../../model/process_state.ts";
 import type { LogFiles } from "../write/log_files.ts";
-import { type LogPosition, readPosition } from "../read/log_position.ts";
+import { type LogPosition, readPosition } from "../write/log_position.ts";
 import { rotationSize } from "../write/rotate.ts";
 import {
   addMarks,

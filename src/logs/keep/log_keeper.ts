@@ -8,7 +8,7 @@ import type { LogTrouble } from "../../model/log_line.ts";
 import { messageOf, ProcsupError } from "../../model/errors.ts";
 import { humanBytes } from "../../model/size.ts";
 import { type Archive, pruneArchives } from "../write/archives.ts";
-import { besideLog, readPosition, refuseForeignFolder } from "../read/log_position.ts";
+import { besideLog, readPosition, refuseForeignFolder } from "../write/log_position.ts";
 import type { LogFiles } from "../write/log_files.ts";
 import { disownLog, dropHead, flushLog, recoverLog, rotateLog } from "../write/rotate.ts";
 import { trimMarks } from "../write/time_index.ts";

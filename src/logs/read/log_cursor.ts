@@ -3,7 +3,7 @@
 import { type Clock, sleep, systemClock } from "../../platform/clock.ts";
 import { ifAnyAsync } from "../../platform/files/stat.ts";
 import { archiveAt, listArchives, openArchive } from "../write/archives.ts";
-import { type LogPosition, PositionReader } from "./log_position.ts";
+import { type LogPosition, PositionReader } from "../write/log_position.ts";
 import { BLOCK_BYTES, giveBlock, readAt, takeBlock } from "./read_at.ts";
 import { changing } from "../write/rotate.ts";
 

@@ -5,7 +5,7 @@ import type { LogEntry } from "./entry_cutter.ts";
 import { type EntryOptions, LogEntries } from "./log_entries.ts";
 import type { LogFiles } from "../write/log_files.ts";
 import type { LogFilter } from "./log_filter.ts";
-import { logEnd, readPosition } from "./log_position.ts";
+import { logEnd, readPosition } from "../write/log_position.ts";
 import { Search, SEARCH_LIMITS } from "./search.ts";
 import { ifPossible, messageOf, ProcsupError } from "../../model/errors.ts";
 import {

@@ -35,7 +35,7 @@ import {
   recordedPosition,
   refuseForeignFolder,
   writePosition,
-} from "../read/log_position.ts";
+} from "./log_position.ts";
 import { restartMarks } from "./time_index.ts";
 import { copyHead, copyHollow, isHollow, moveRest, sameHead, writeBack } from "./copy_head.ts";
 import { Turns } from "../../platform/concurrency.ts";

@@ -7,7 +7,7 @@
 
 import { ifPossible } from "../../model/errors.ts";
 import { ifAny, ifAnyAsync } from "../../platform/files/stat.ts";
-import { besideLog, refuseForeignFolder } from "../read/log_position.ts";
+import { besideLog, refuseForeignFolder } from "./log_position.ts";
 
 /** At time `at`, in milliseconds since the epoch, the log ended at position `end`. */
 export interface TimeMark {

@@ -10,7 +10,7 @@ import { dirname } from "@std/path";
 import { ifAny, lstatIfAny } from "../../platform/files/stat.ts";
 import { checksum } from "../../platform/files/state_file.ts";
 import { sharedFileProblem } from "../../platform/files/way.ts";
-import { archivesEnd } from "../write/archives.ts";
+import { archivesEnd } from "./archives.ts";
 
 /** How bytes leave a log: cut off at the head, archived and truncated, or flushed. */
 type CutMethod = "collapse" | "truncate" | "flush";
