@@ -68,7 +68,7 @@ async function setUp({ daemon }: Dashboard): Promise<void> {
     {
       depends_on: { db: "started" },
       env: { SECRET: "hunter2" },
-      health_check: { type: "command", command: "exit 1", interval: "200ms", retries: 1000 },
+      health_check: { type: "command", command: "exit 1", interval: "1s", retries: 1000 },
       hooks: { post_start: { command: "echo hooked" } },
     },
   );

@@ -7,7 +7,7 @@ import { browserTest, NO_WEBSOCKET } from "./browser.ts";
 browserTest("health, hooks and jobs show their last results", async (dashboard) => {
   const { page, daemon } = dashboard;
   await daemon.startScript("sick", "sleep 1000", {
-    health_check: { type: "command", command: "exit 7", interval: "100ms", retries: 1000 },
+    health_check: { type: "command", command: "exit 7", interval: "500ms", retries: 1000 },
     hooks: {
       post_start: { command: "printf '<img onerror=alert(1)> \\033[31mhello\\033[0m'" },
       pre_stop: { command: "true" },
@@ -138,10 +138,15 @@ browserTest(
   async (dashboard) => {
     const { page, daemon } = dashboard;
     await daemon.startScript("web", "sleep 1000");
+    await page.clock.install();
     await dashboard.signIn();
     await page.routeWebSocket("**/ws", () => {});
     await page.reload();
-    await page.getByRole("heading", { name: "Needs attention" }).waitFor();
+    // Without messages on its WebSocket it polls, after some seconds.
+    await waitFor(async () => {
+      await page.clock.runFor(1000);
+      return await page.getByRole("heading", { name: "Needs attention" }).isVisible();
+    });
     assertEquals(await page.locator(".lane-names li").count(), 1);
   },
   { ownDaemon: true },

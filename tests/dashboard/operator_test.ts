@@ -10,7 +10,7 @@ const STUCK = { depends_on: { sick: "healthy" } };
 async function setUp({ daemon }: Dashboard): Promise<void> {
   await daemon.startScript("sick", "exec sleep 1000", {
     health_check: {
-      ...{ type: "command", command: "exit 7", interval: "100ms", retries: 1 },
+      ...{ type: "command", command: "exit 7", interval: "500ms", retries: 1 },
       on_failure: "none",
     },
   });
