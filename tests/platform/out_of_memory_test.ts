@@ -1,7 +1,7 @@
 /** Whether the kernel's log has the end of a process for lack of memory. */
 
 import { assertEquals } from "@std/assert";
-import { tellsOutOfMemory } from "../../src/platform/scan/out_of_memory.ts";
+import { killsIn, tellsOutOfMemory } from "../../src/platform/scan/out_of_memory.ts";
 
 const LOG = `<6>[100.1] tail invoked oom-killer: gfp_mask=0xcc0(GFP_KERNEL), order=0
 <6>[100.2] oom-kill:constraint=CONSTRAINT_MEMCG,nodemask=(null),cpuset=/,mems_allowed=0,oom_memcg=/a,task_memcg=/a/procsup/0123abcd-4567,task=node,pid=4123,uid=0
@@ -19,4 +19,10 @@ Deno.test("tellsOutOfMemory() finds a process by its pid, or by its control grou
   for (const [pid, group, found] of cases) {
     assertEquals(tellsOutOfMemory(LOG, pid, group), found, `${pid} ${group}`);
   }
+});
+
+Deno.test("killsIn() is the number of kills that the kernel counts; undefined if it does not", () => {
+  assertEquals(killsIn("nr_free_pages 5\noom_kill 12\ndrop_pagecache 0\n"), "12");
+  assertEquals(killsIn("nr_free_pages 5\nworkingset_oom_kill 3\n"), undefined);
+  assertEquals(killsIn(""), undefined);
 });

@@ -14,7 +14,9 @@ const SYSLOG_ACTION_READ_ALL = 3;
 
 const LOG_BYTES = 256 * 1024;
 
-/** The end of the kernel's log; empty if we may not read it. */
+const TELLS_KILL = /\bKilled process \d|oom-kill:/;
+
+/** The lines about kills at the end of the kernel's log; empty if we may not read it. */
 function kernelLog(): string {
   if (!isLinux || !mayCallC()) return "";
   const bytes = new Uint8Array(LOG_BYTES);
@@ -22,7 +24,29 @@ function kernelLog(): string {
   const libc = openLibrary(CALLS);
   const length = libc.symbols.klogctl(SYSLOG_ACTION_READ_ALL, bytes, LOG_BYTES);
   libc.close();
-  return new TextDecoder().decode(bytes.subarray(0, Math.max(0, length)));
+  const log = new TextDecoder().decode(bytes.subarray(0, Math.max(0, length)));
+  // Nothing else is kept.
+  return log.split("\n").filter((line) => TELLS_KILL.test(line)).join("\n");
+}
+
+/** The log as of a number of such kills on this machine. */
+let known: { readonly kills: string; readonly log: string } | undefined;
+
+/**
+ * The kernel's log, at least up to the last such kill. It takes 3 ms to read, for which the restart of
+ * an app would wait: the kernel counts the kills, mostly none.
+ */
+function logOfKills(): string {
+  const kills = killsIn(readFileIfAny("/proc/vmstat") ?? "");
+  if (kills === "0") return "";
+  if (kills === undefined) return kernelLog();
+  if (known?.kills !== kills) known = { kills, log: kernelLog() };
+  return known.log;
+}
+
+/** The number of kills for lack of memory since the boot; undefined if it is not counted. */
+export function killsIn(vmstat: string): string | undefined {
+  return /^oom_kill (\d+)$/m.exec(vmstat)?.[1];
 }
 
 /** Whether a log of the kernel reports that it killed a process, or one of a control group. Pure. */
@@ -42,5 +66,5 @@ export function isOutOfMemory(pid: number, folder: string): boolean {
   const counts = ifPossible(() => readFileIfAny(`${folder}/memory.events`)) ?? "";
   if (/^oom_kill [1-9]/m.test(counts)) return true;
   const group = folder.slice(folder.lastIndexOf("/") + 1);
-  return ifPossible(() => tellsOutOfMemory(kernelLog(), pid, group)) ?? false;
+  return ifPossible(() => tellsOutOfMemory(logOfKills(), pid, group)) ?? false;
 }
