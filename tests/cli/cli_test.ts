@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { ERROR_TABLE, type ErrorCode, ProcsupError } from "../../src/model/errors.ts";
+import { exitCodeOf } from "../../src/cli/report_error.ts";
 import { AmbiguousTargetError } from "../../src/model/target.ts";
 import { recordPath } from "../../src/platform/daemon_record.ts";
 import { takeLock } from "../../src/platform/files/lock.ts";
@@ -128,7 +129,9 @@ Deno.test("each error has its exit code, whether thrown or reported for one proc
       };
     },
   });
-  for (const [code, { exit }] of Object.entries(ERROR_TABLE)) {
+  const all = Object.entries(ERROR_TABLE).map(([code, { exit }]) => [code, exit] as const);
+  assertEquals(all.map(([code]) => exitCodeOf(code)), all.map(([, exit]) => exit));
+  for (const [exit, code] of new Map(all.map(([code, exit]) => [exit, code]))) {
     const ended = await Promise.all(["stop", "flush"].map((verb) => daemon.run(verb, code)));
     assertEquals(ended.map(({ code }) => code), [exit, exit], code);
   }

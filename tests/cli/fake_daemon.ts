@@ -1,9 +1,9 @@
 /** A fake daemon for tests of the real command line. */
 
-import { fromFileUrl } from "@std/path";
 import { answered, failure } from "../../src/protocol/envelope.ts";
 import type { ProcessJson, VerbName } from "../../src/protocol/wire.ts";
-import { type Ran } from "../support/output_of.ts";
+import { outputOf, type Ran } from "../support/output_of.ts";
+import { programWords } from "../support/procsup.ts";
 
 /** The data that a fake daemon answers with, or a throw for a failure. */
 export type Answers = { readonly [A in VerbName]?: (payload: unknown) => unknown };
@@ -65,15 +65,15 @@ export async function runCommandLine(
   env: Record<string, string> = {},
   cwd = Deno.cwd(),
 ): Promise<Ran> {
-  const main = fromFileUrl(import.meta.resolve("../../main.ts"));
-  const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: ["run", "-A", main, ...args],
-    env: { PROCSUP_NO_AUTOSTART: "1", NO_COLOR: "1", ...env },
-    cwd,
-    stdin: "null",
-  }).output();
-  const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
-  return { code, stdout: text(stdout), stderr: text(stderr) };
+  const [program, ...words] = programWords();
+  return await outputOf(
+    new Deno.Command(program!, {
+      args: [...words, ...args],
+      env: { PROCSUP_NO_AUTOSTART: "1", NO_COLOR: "1", ...env },
+      cwd,
+      stdin: "null",
+    }),
+  );
 }
 
 /** A running process called `api`, with some changes. */

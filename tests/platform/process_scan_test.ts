@@ -7,7 +7,7 @@ import { childrenOf, isThread, processRow, statOf } from "../../src/platform/sca
 import { waitFor } from "../support/wait_for.ts";
 
 const ignore = Deno.build.os !== "linux";
-const SCANS = 100;
+const SCANS = 40;
 
 /** Runs a shell script with its own run id, and terminates everything it started. */
 class Marked implements AsyncDisposable {
