@@ -43,27 +43,31 @@ Deno.test("KeptLog does not mistake a write in progress, which sets the time bef
   log.release();
 });
 
-Deno.test("KeptLog does not take a new file of a new run for the truncated old one, whose inode it has", async () => {
-  await using home = tempHome();
-  const [path, aside] = [`${home.path}/stdout.log`, `${home.path}/aside`];
-  Deno.writeTextFileSync(path, "of the old run\n");
-  const process = { ...PROCESS, snapshot: { ...PROCESS.snapshot } } as ManagedProcess;
-  const log = new KeptLog(path, {
-    ...{ stream: "stdout", process, changed() {} },
-    watch: { once: () => undefined },
+for (const isMissing of [true, false]) {
+  const when = isMissing ? "before" : "after";
+  Deno.test(`KeptLog does not take a new file for the truncated old one, whose inode it has: first seen ${when} it is opened`, async () => {
+    await using home = tempHome();
+    const [path, aside] = [`${home.path}/stdout.log`, `${home.path}/aside`];
+    // An empty one keeps its size.
+    Deno.writeTextFileSync(path, isMissing ? "of the old run\n" : "");
+    const process = { ...PROCESS, snapshot: { ...PROCESS.snapshot } } as ManagedProcess;
+    const log = new KeptLog(path, {
+      ...{ stream: "stdout", process, changed() {} },
+      watch: { once: () => undefined },
+    });
+    let now = Date.now();
+    const look = () => log.look(now, now += 1000);
+    log.refresh();
+    look();
+    Deno.renameSync(path, aside);
+    Object.assign(process.snapshot, { run: { runId: "new" }, pid: 0 });
+    if (isMissing) look();
+    Deno.truncateSync(aside);
+    Deno.utimeSync(aside, new Date(now), new Date(now));
+    Deno.renameSync(aside, path);
+    Object.assign(process.snapshot, { pid: 2 });
+    for (let check = 0; check < 3; check++) look();
+    assertEquals(log.trouble, undefined);
+    log.release();
   });
-  let now = Date.now();
-  const look = () => log.look(now, now += 1000);
-  log.refresh();
-  look();
-  Deno.renameSync(path, aside);
-  // Checked after the launch, before the app has opened its logs.
-  Object.assign(process.snapshot, { run: { runId: "new" }, pid: 0 });
-  look();
-  Deno.truncateSync(aside);
-  Deno.renameSync(aside, path);
-  Object.assign(process.snapshot, { pid: 2 });
-  look();
-  assertEquals(log.trouble, undefined);
-  log.release();
-});
+}

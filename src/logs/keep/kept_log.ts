@@ -95,8 +95,8 @@ export class KeptLog {
   #end = 0;
   #size = 0;
   #writtenAt: number | undefined;
-  /** Whether the last check found a new write time without growth. */
-  #wasRewritten = false;
+  /** The last check found a new write time without growth: since a check of the same run, or not. */
+  #rewritten: "in its run" | "before it" | undefined;
   #inode: number | null = null;
   #runId: string | undefined;
   #blockSize: number | null = null;
@@ -272,15 +272,16 @@ export class KeptLog {
     const isRewritten = end === this.#end && writtenAt !== this.#writtenAt &&
       info.ino === this.#inode;
     // A write sets the time before the size. Without growth at two checks, it was truncated.
-    if (isRewritten && !this.#wasRewritten) {
-      this.#wasRewritten = true;
+    if (isRewritten && this.#rewritten === undefined) {
+      this.#rewritten = isSameRun ? "in its run" : "before it";
       return false;
     }
     const shrunk = end < this.#end || isRewritten;
-    this.#wasRewritten = false;
+    // Since a check of this run: an earlier run may have done it as well.
+    const isItsOwn = isSameRun && this.#rewritten !== "before it";
+    this.#rewritten = undefined;
     this.#writtenAt = writtenAt;
-    // Since the last check of this run: an earlier run may have done it as well.
-    if (shrunk && isSameRun && info.ino === this.#inode) this.trouble = "truncated";
+    if (shrunk && isItsOwn && info.ino === this.#inode) this.trouble = "truncated";
     if (info.ino !== this.#inode || shrunk) {
       // Replaced or truncated by another program: marks beyond its end belong to other content.
       trimMarks(this.path, 0, this.#base);
