@@ -7,9 +7,10 @@ import { isAlive, TestDaemon } from "../support/procsup.ts";
 import { Receiver } from "../support/receiver.ts";
 import { waitFor } from "../support/wait_for.ts";
 
+const daemon = TestDaemon.ofFile();
+
 Deno.test("alerts of figures, restarts, a job and the host fire once, over a killed daemon", async () => {
   await using receiver = new Receiver();
-  await using daemon = await TestDaemon.start();
   const { home, client } = daemon;
   const file = `${home}/procsup.yaml`;
   Deno.writeTextFileSync(
@@ -91,7 +92,6 @@ processes:
 });
 
 Deno.test("a condition that is wrong is refused by every surface with the column and what is right", async () => {
-  await using daemon = await TestDaemon.start();
   const file = `${daemon.home}/procsup.yaml`;
   Deno.writeTextFileSync(
     file,

@@ -4,6 +4,8 @@ import { assertEquals, assertMatch } from "@std/assert";
 import { assertOneError } from "../support/one_error.ts";
 import { TestDaemon } from "../support/procsup.ts";
 
+const daemon = TestDaemon.ofFile();
+
 const ASLEEP = ["--no-wait", "--", "sleep", "1000"];
 const LONG = "x".repeat(300);
 
@@ -89,7 +91,6 @@ const GROUPS = { WRONG_WORDS, WRONG_TARGETS, WRONG_ENTRYPOINTS, WRONG_NAMES };
 
 for (const [group, cases] of Object.entries(GROUPS)) {
   Deno.test(`command line rejects ${group.replace("_", " ").toLowerCase()}`, async () => {
-    await using daemon = await TestDaemon.start();
     const idle = { name: "api", entrypoint: "/bin/sleep", args: ["1000"], cwd: "/", instances: 2 };
     await daemon.client.call("start", idle);
     for (const [args, code, says] of cases) {
@@ -163,7 +164,6 @@ const WRONG_REQUESTS: readonly (readonly [Request, status: number, says: RegExp]
 ];
 
 Deno.test("daemon rejects invalid requests and survives", async () => {
-  await using daemon = await TestDaemon.start();
   // One connection for all, because every 25th new one was seen to take 5 s.
   using client = Deno.createHttpClient({
     proxy: { transport: "unix", path: `${daemon.home}/procsup.sock` },

@@ -269,7 +269,7 @@ Deno.test("a stale socket and lock of a killed daemon do not prevent a start", a
 Deno.test("a removed run folder is recreated: starts and restarts work, exits are known", async () => {
   await using daemon = await TestDaemon.start();
   const gate = `${daemon.home}/gate`;
-  await daemon.startScript("early", `until [ -e ${gate} ]; do sleep 0.02; done; exit 7`, {
+  await daemon.startScript("early", `until [ -e ${gate} ]; do sleep 0.1; done; exit 7`, {
     restart_policy: "never",
   });
   Deno.removeSync(`${daemon.home}/run`, { recursive: true });

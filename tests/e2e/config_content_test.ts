@@ -3,11 +3,12 @@
 import { assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { TestDaemon } from "../support/procsup.ts";
 
+const daemon = TestDaemon.ofFile();
+
 const FILE = "/srv/shop/procsup.yaml";
 const APP = "{ entrypoint: /bin/sleep, args: ['1000'], cwd: /, min_uptime: 50ms }";
 
 Deno.test("config_reload plans and applies a text like a file, and remembers no file", async () => {
-  await using daemon = await TestDaemon.start();
   const reload = (text: string, more = {}) =>
     daemon.client.call("config_reload", { content: { file: FILE, text }, ...more });
   const one = `processes:\n  one: ${APP}\n`;
@@ -33,7 +34,6 @@ Deno.test("config_reload plans and applies a text like a file, and remembers no 
 });
 
 Deno.test("config_reload gives the position of a mistake in a text, and runs no program from it", async () => {
-  await using daemon = await TestDaemon.start();
   const reload = (file: string, text: string) =>
     daemon.client.call("config_reload", { content: { file, text } });
   const error = await assertRejects(

@@ -10,7 +10,7 @@ import { waitFor } from "../support/wait_for.ts";
 
 const daemon = TestDaemon.ofFile();
 
-const MANY = 200;
+const MANY = 20;
 const FIXTURES = fromFileUrl(import.meta.resolve("../../src/import/tests/fixtures/"));
 
 /** A file with many processes, each with a distinct argument. */
@@ -26,7 +26,7 @@ async function pids(daemon: TestDaemon): Promise<Map<string, number>> {
   return new Map((await daemon.client.call("list")).map(({ name, pid }) => [name, pid]));
 }
 
-Deno.test("up restarts only the changed one of 200, and none when nothing changed or all is invalid", async () => {
+Deno.test("up restarts only the changed one of 20, and none when nothing changed or all is invalid", async () => {
   const file = `${daemon.home}/procsup.yaml`;
   Deno.writeTextFileSync(file, many());
   const started = await daemon.client.call("start_all", { config: file });

@@ -94,7 +94,7 @@ Deno.test("a run continues and is recorded although the daemon is killed meanwhi
 });
 
 Deno.test("a restart by the clock whose daemon is killed in its pre_restart hook takes place", async () => {
-  const hook = "echo hook >>hooks; while [ ! -e go ]; do sleep 0.02; done; echo end >>hooks";
+  const hook = "echo hook >>hooks; while [ ! -e go ]; do sleep 0.1; done; echo end >>hooks";
   const { pid } = await daemon.startScript("app", "exec sleep 1000", {
     ...{ cwd: daemon.home, cron_restart: RARELY, hooks: { pre_restart: hook } },
   });
@@ -153,7 +153,7 @@ Deno.test("a job that is due during a run is skipped, replaced or queued, as con
 
 for (const overlap of ["queue", "kill"]) {
   Deno.test(`stop and delete of a job are final, whatever is queued: ${overlap}`, async () => {
-    const slow = "trap 'sleep 0.2; exit 0' TERM; while :; do sleep 0.02; done";
+    const slow = "trap 'sleep 0.2; exit 0' TERM; while :; do sleep 1000 & wait; done";
     const cron = { schedule: EVERY_SECOND, overlap };
     const again = async () => {
       await daemon.client.call("cron_run", "job");

@@ -9,8 +9,8 @@ import { waitFor } from "../support/wait_for.ts";
 const daemon = TestDaemon.ofFile();
 
 /** Notes its stop signal, and ends once a file `go` exists. */
-const HOLDS = 'trap \'echo "$PROCSUP_NAME" >>asked; while [ ! -e go ]; do sleep 0.02; done; ' +
-  "exit 0' TERM; echo up; while :; do sleep 0.02; done";
+const HOLDS = 'trap \'echo "$PROCSUP_NAME" >>asked; while [ ! -e go ]; do sleep 0.1; done; ' +
+  "exit 0' TERM; echo up; while :; do sleep 1000 & wait; done";
 
 /** Its start is over once it heeds signals. */
 const SLOW = { stop_timeout: "1m", ready_log: "up", wait: true };

@@ -6,6 +6,8 @@ import { isAlive, TestDaemon } from "../support/procsup.ts";
 import { TestManager } from "../support/test_manager.ts";
 import { waitFor } from "../support/wait_for.ts";
 
+const daemon = TestDaemon.ofFile();
+
 /** Writes its name when it starts and when it is terminated. */
 function member(name: string, begin = ""): string {
   return `trap 'echo ${name} ends >>order; exit 0' TERM; echo ${name} >>order; ${begin} ` +
@@ -51,7 +53,7 @@ Deno.test("lower priorities start first and stop last", async () => {
 
 Deno.test("independent processes are stopped in parallel", async () => {
   await using test = await TestManager.open();
-  const script = "trap '' TERM; echo up; while [ ! -e go ]; do sleep 0.02; done";
+  const script = "trap '' TERM; echo up; while [ ! -e go ]; do sleep 0.1; done";
   const names = ["a", "b", "c", "d"];
   for (const name of names) {
     await test.script(name, script, { stop_timeout: "1m", ready_log: "up" }, { wait: true });
@@ -132,9 +134,8 @@ Deno.test("a configuration change that would create a cycle is rejected", async 
 });
 
 Deno.test("an app continues to wait for its dependency after the daemon is killed", async () => {
-  await using daemon = await TestDaemon.start();
   const gate = `${daemon.home}/gate`;
-  const db = `while [ ! -e ${gate} ]; do sleep 0.02; done; ${SAYS_READY} exec sleep 1000`;
+  const db = `while [ ! -e ${gate} ]; do sleep 0.1; done; ${SAYS_READY} exec sleep 1000`;
   await daemon.startScript("db", db, { wait_ready: true });
   await daemon.startScript("api", "exec sleep 1000", { depends_on: ["db"] });
   const states = async () => (await daemon.client.call("list")).map(({ state }) => state);
@@ -149,9 +150,8 @@ Deno.test("an app continues to wait for its dependency after the daemon is kille
 });
 
 Deno.test("a dependency that exited while no daemon ran settles its dependents", async () => {
-  await using daemon = await TestDaemon.start();
   const gate = `${daemon.home}/gate`;
-  const job = `while [ ! -e ${gate} ]; do sleep 0.02; done; exit 5`;
+  const job = `while [ ! -e ${gate} ]; do sleep 0.1; done; exit 5`;
   const { pid } = await daemon.startScript("job", job, { restart_policy: "never" });
   await daemon.startScript("api", "exec sleep 1000", { depends_on: { job: "completed_ok" } });
   await daemon.kill();

@@ -8,6 +8,8 @@ import { type TempHome, tempHome } from "../support/temp_home.ts";
 import { tmuxMissing, TmuxTerminal } from "../support/tmux.ts";
 import { waitFor } from "../support/wait_for.ts";
 
+const daemon = TestDaemon.ofFile();
+
 /** Prints what it was given, names included that a shell cannot use, then stays. `$$$$` is `$$` in a file. */
 const SCRIPT = "tr '\\0' '\\n' </proc/$$$$/environ; echo over; exec sleep 1000";
 const SHOWS = { entrypoint: "/bin/sh", args: ["-c", SCRIPT] };
@@ -96,7 +98,6 @@ Deno.test({
   name: "what Python prints is in the log at once, unless env says otherwise",
   ignore: !isInstalled("python3"),
 }, async () => {
-  await using daemon = await TestDaemon.start();
   const script = `${daemon.home}/app`;
   const shebang = "#!/usr/bin/env python3\n";
   const shows = `import os, time\nprint(repr(os.environ["PYTHONUNBUFFERED"]))\ntime.sleep(1000)\n`;
@@ -150,7 +151,6 @@ ${launcher}
 });
 
 Deno.test("a job that is stopped tells that its schedule stays on, and a short id finds nothing", async () => {
-  await using daemon = await TestDaemon.start();
   await daemon.startScript("job", "exec sleep 1000", { cron: "@daily" });
   const { stderr } = await daemon.cli("stop", "job");
   assertStringIncludes(stderr, "job: its schedule stays on: procsup cron stop job");

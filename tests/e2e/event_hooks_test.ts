@@ -7,6 +7,8 @@ import { isAlive, TestDaemon } from "../support/procsup.ts";
 import { TestManager } from "../support/test_manager.ts";
 import { waitFor } from "../support/wait_for.ts";
 
+const daemon = TestDaemon.ofFile();
+
 /** What the hooks have written to a file, once there is something. */
 async function written(path: string): Promise<readonly EventBody[]> {
   const lines = () => (readFileIfAny(path) ?? "").split("\n").slice(0, -1);
@@ -15,7 +17,6 @@ async function written(path: string): Promise<readonly EventBody[]> {
 }
 
 Deno.test("on_crash, on_errored and on_unhealthy get the event, as webhooks do, on standard input", async () => {
-  await using daemon = await TestDaemon.start();
   const { home } = daemon;
   const cat = (name: string) => `cat >>${home}/${name}`;
   await daemon.startScript("flaky", "echo 'Error: boom \\' >&2; exit 3", {
@@ -61,9 +62,8 @@ Deno.test("on_crash, on_errored and on_unhealthy get the event, as webhooks do, 
 });
 
 Deno.test("on_crash runs under the next daemon for a crash while none ran", async () => {
-  await using daemon = await TestDaemon.start();
   const { home } = daemon;
-  await daemon.startScript("late", `while [ ! -e ${home}/gate ]; do sleep 0.02; done; exit 42`, {
+  await daemon.startScript("late", `while [ ! -e ${home}/gate ]; do sleep 0.1; done; exit 42`, {
     restart_policy: "never",
     hooks: { on_crash: `cat >>${home}/crash` },
   });

@@ -44,7 +44,7 @@ Deno.test("daemon remembers events that a full disk could not record, and starts
   const { pid } = await daemon.startScript("stays", "exec sleep 1000");
   await daemon.startScript("stopped", "exec sleep 1000");
   await daemon.startScript("deleted", "exec sleep 1000");
-  const script = "trap 'exit 7' TERM; while :; do sleep 0.02; done";
+  const script = "trap 'exit 7' TERM; while :; do sleep 0.1; done";
   const ends = await daemon.startScript("ends", script, { restart_policy: "never" });
   const { pid: first } = await daemon.startScript("always", "exec sleep 1000", {
     ...{ restart_policy: "always", backoff_max: "1s" },

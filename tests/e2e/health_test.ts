@@ -76,7 +76,7 @@ Deno.test("an unhealthy server keeps running with on_failure none", async () => 
 
 Deno.test("on_failure signal reaches the app", async () => {
   await using test = await TestManager.open();
-  const app = "trap 'echo got >>order' USR1; touch up; while :; do sleep 0.02; done";
+  const app = "trap 'echo got >>order' USR1; touch up; while :; do sleep 1000 & wait; done";
   await test.script("app", app, {
     health_check: {
       type: "command",

@@ -111,7 +111,7 @@ for (const [why, config, act] of OWN_RESTARTS) {
 
 Deno.test("a reload by signal fires the reload hooks and no stop hooks", async () => {
   await using test = await TestManager.open();
-  const app = "trap 'echo hup >>order' HUP; echo app >>order; while :; do sleep 0.02; done";
+  const app = "trap 'echo hup >>order' HUP; echo app >>order; while :; do sleep 1000 & wait; done";
   await test.script("app", app, { hooks: WRITE_NAMES, reload_signal: "SIGHUP" });
   const { pid } = test.info("app");
   await takeOrder(test, 3);
@@ -206,7 +206,7 @@ Deno.test("only pre_start can prevent anything by failing or hanging", async () 
 
 Deno.test("hooks that are not awaited delay nothing", async () => {
   await using test = await TestManager.open();
-  const slow = { command: "while [ ! -e gate ]; do sleep 0.02; done; exit 1", timeout: "1h" };
+  const slow = { command: "while [ ! -e gate ]; do sleep 0.1; done; exit 1", timeout: "1h" };
   const hooks = { post_start: slow, post_stop: slow, post_restart: slow, post_reload: slow };
   await test.script("app", "exec sleep 1000", { hooks });
   await test.manager.restart("app");
@@ -317,7 +317,7 @@ Deno.test("a hook that prints goes on after its daemon was killed, and leaves no
   const file = `${daemon.home}/hooked`;
   const hooked = () => readFileIfAny(file) ?? "";
   const print = "head -c 200000 /dev/zero && echo one && echo two >&2";
-  const hook = `cat; echo $$ >${file}; while [ ! -e ${daemon.home}/go ]; do sleep 0.02; done; ` +
+  const hook = `cat; echo $$ >${file}; while [ ! -e ${daemon.home}/go ]; do sleep 0.1; done; ` +
     `${print} && echo done >>${file}`;
   await daemon.startScript("app", "exec sleep 1000", { hooks: { post_start: hook } });
   await waitFor(() => hooked().endsWith("\n"), { what: "the hook" });
@@ -331,7 +331,7 @@ Deno.test("a hook that prints goes on after its daemon was killed, and leaves no
 Deno.test("a daemon killed in the pre_restart hook of an automatic restart runs it again, before the stop", async () => {
   const { home } = daemon;
   const lines = () => (readFileIfAny(`${home}/order`) ?? "").split("\n").filter(Boolean);
-  const hold = `while [ ! -e ${home}/go ]; do sleep 0.02; done`;
+  const hold = `while [ ! -e ${home}/go ]; do sleep 0.1; done`;
   await daemon.startScript(
     "app",
     `trap 'echo end >>${home}/order; exit 0' TERM; sleep 1000 & wait`,

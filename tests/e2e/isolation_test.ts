@@ -8,6 +8,8 @@ import { TestDaemon } from "../support/procsup.ts";
 import { tempHome } from "../support/temp_home.ts";
 import { waitFor } from "../support/wait_for.ts";
 
+const daemon = TestDaemon.ofFile();
+
 const ALL = { noNewPrivs: true, privateTmp: true, readOnly: true, writable: [] };
 
 const problem = Deno.build.os === "linux" ? isolationProblem(ALL) : "not Linux";
@@ -31,7 +33,6 @@ Deno.test("an isolated app keeps its pid, its signals and its exit code, over a 
   ignore: problem !== undefined,
 }, async () => {
   await using temp = tempHome();
-  await using daemon = await TestDaemon.start();
   const FOLDER = `${temp.path}/data`;
   Deno.mkdirSync(FOLDER);
   const look = async (name: string, keys: Record<string, unknown>) => {
@@ -92,7 +93,6 @@ Deno.test("an app does not run when a part of its isolation fails", {
 Deno.test("isolation that cannot be given is refused, by start and by validate", {
   ignore: Deno.build.os !== "linux",
 }, async () => {
-  await using daemon = await TestDaemon.start();
   // On a machine where that is a tmpfs, a home for tests is in /var/tmp.
   const script = `${daemon.home}/script`;
   Deno.writeTextFileSync(script, "#!/bin/sh\nexec sleep 1000\n", { mode: 0o755 });

@@ -152,13 +152,13 @@ function isV1(): boolean {
  */
 const hiding = (pidFile: string, early: boolean) =>
   `hide() {
-     until grep -q /procsup/ /proc/self/cgroup; do sleep 0.01; done
+     until grep -q /procsup/ /proc/self/cgroup; do sleep 0.1; done
      setsid env -i /bin/sh -c '
        (env -i /bin/sh -c "trap : TERM HUP INT; echo \\$\\$ >${pidFile}; while :; do sleep 1; done") &
      ' >/dev/null 2>&1 </dev/null &
    }
    ${early ? "(hide) &" : "hide"}
-   while [ ! -e "$GATE" ]; do sleep 0.02; done`;
+   while [ ! -e "$GATE" ]; do sleep 0.1; done`;
 
 /** Starts a script that hides a process, and returns that process's pid. */
 async function startHiding(daemon: TestDaemon, name: string, early = false): Promise<number> {

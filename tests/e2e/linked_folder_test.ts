@@ -5,6 +5,8 @@ import { shellWord } from "../../src/model/shell_line.ts";
 import { programLine, TestDaemon } from "../support/procsup.ts";
 import { waitFor } from "../support/wait_for.ts";
 
+const daemon = TestDaemon.ofFile();
+
 const CONFIG = `processes:
   - { name: web, entrypoint: ./app.sh, min_uptime: 50ms }
 `;
@@ -54,7 +56,6 @@ async function run(daemon: TestDaemon, release: string): Promise<void> {
 }
 
 Deno.test("an app started in a linked folder runs the release to which the link leads", async () => {
-  await using daemon = await TestDaemon.start();
   const { link, switchTo } = releases(`${daemon.home}/app`);
   await inFolder(daemon, link, "start app.sh --name api --min-uptime 50ms");
   await inFolder(daemon, link, "up");
@@ -69,7 +70,6 @@ Deno.test("an app started in a linked folder runs the release to which the link 
 });
 
 Deno.test("a stale PWD is not taken for the current directory", async () => {
-  await using daemon = await TestDaemon.start();
   const { link } = releases(`${daemon.home}/app`);
   const stale = `PWD=${shellWord(`${daemon.home}/app/two`)} ${programLine()}`;
   await inFolder(daemon, link, `--version; ${stale} start app.sh --name api --min-uptime 50ms`);

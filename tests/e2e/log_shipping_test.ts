@@ -142,7 +142,10 @@ Deno.test("logs --cursor-file ships each line once over rotation and killed daem
 });
 
 Deno.test("logs --cursor-file -n 0 begins with new lines, and ships an app that came while it was away", async () => {
-  await daemon.startScript("one", "echo old; trap 'echo new' USR1; while :; do sleep 0.05; done");
+  await daemon.startScript(
+    "one",
+    "echo old; trap 'echo new' USR1; while :; do sleep 1000 & wait; done",
+  );
   await waitFor(async () => (await daemon.cli("logs", "one")).stdout === "old\n");
   await using shipper = new Shipper(daemon, "all", "-n", "0");
   await waitFor(() => lstatIfAny(shipper.cursor)!.size > 0);

@@ -171,10 +171,10 @@ Deno.test("a reload signal is done when the app says READY=1 again, and it may a
   await using folder = tempHome();
   const cwd = folder.path;
   const script = `trap 'systemd-notify --no-block RELOADING=1 STATUS=reloading
-until [ -e go ]; do sleep 0.02; done; rm go; systemd-notify --ready --status=reloaded' HUP
+until [ -e go ]; do sleep 0.1; done; rm go; systemd-notify --ready --status=reloaded' HUP
 trap 'systemd-notify EXTEND_TIMEOUT_USEC=60000000 STATUS=saving
-until [ -e go ]; do sleep 0.02; done; exit 0' TERM
-systemd-notify --ready --status=serving; while :; do sleep 0.02; done`;
+until [ -e go ]; do sleep 0.1; done; exit 0' TERM
+systemd-notify --ready --status=serving; while :; do sleep 1000 & wait; done`;
   const status = async () => (await daemon.status("app")).status_text;
   await daemon.startScript("app", script, {
     ...{ cwd, notify: true, wait_ready: true, reload_signal: "SIGHUP" },

@@ -9,9 +9,9 @@ import { cli, programWords } from "../support/procsup.ts";
 import { tempHome } from "../support/temp_home.ts";
 import { waitFor } from "../support/wait_for.ts";
 
-const STARTS = 20;
+const STARTS = 10;
 
-Deno.test("20 concurrent starts on an empty home create one daemon and 20 apps", async () => {
+Deno.test("10 concurrent starts on an empty home create one daemon and 10 apps", async () => {
   await using temp = tempHome();
   const home = `${temp.path}/home`;
   const names = Array.from({ length: STARTS }, (_, index) => `app-${index}`);

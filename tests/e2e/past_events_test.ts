@@ -8,7 +8,7 @@ const daemon = TestDaemon.ofFile();
 
 Deno.test("events --since includes events before a kill of the daemon and of deleted apps", async () => {
   await daemon.startScript("once", "exit 3", { restart_policy: "never" });
-  await daemon.startScript("late", "while [ ! -e go ]; do sleep 0.02; done; exit 4", {
+  await daemon.startScript("late", "while [ ! -e go ]; do sleep 0.1; done; exit 4", {
     ...{ restart_policy: "never", cwd: daemon.home },
   });
   await waitFor(async () => (await daemon.status("once")).state === "crashed");

@@ -67,7 +67,7 @@ Deno.test("ready by health check: an answer of another process on the port does 
 Deno.test("ready by ready_log or ready_delay: an earlier successful health check does not count", async () => {
   await using test = await TestManager.open();
   const health_check = { type: "command", command: "echo checked >>checks", interval: "50ms" };
-  const gated = "while [ ! -e gate ]; do sleep 0.02; done; echo up; exec sleep 1000";
+  const gated = "while [ ! -e gate ]; do sleep 0.1; done; echo up; exec sleep 1000";
   const both = { health_check, overlap: true };
   const logged = test.script("logged", gated, { ...both, ready_log: "^up$" }, WAIT);
   const delayed = test.script("delayed", "exec sleep 1000", { ...both, ready_delay: "1s" }, WAIT);
@@ -93,7 +93,7 @@ Deno.test("ready by ready_log or ready_delay: an earlier successful health check
 
 Deno.test("ready by ready file: the app writes it, and only READY=1 counts", async () => {
   await using test = await TestManager.open();
-  const app = 'echo READY=0 >"$PROCSUP_READY_FILE"; while [ ! -e gate ]; do sleep 0.02; done; ' +
+  const app = 'echo READY=0 >"$PROCSUP_READY_FILE"; while [ ! -e gate ]; do sleep 0.1; done; ' +
     'printf "STATUS=up\\nREADY=1\\n" >"$PROCSUP_READY_FILE"; exec sleep 1000';
   const started = test.script("app", app, { wait_ready: true }, WAIT);
   await waitFor(() => test.info("app").pid > 0, { what: "a pid" });
@@ -153,7 +153,7 @@ Deno.test("ready by log: stderr counts too, but only output of this run", async 
   await using test = await TestManager.open();
   // The first run prints it and fails; the second one never prints it.
   const app = "[ -e second ] && exec sleep 1000; touch second; echo listening on 80 >&2; " +
-    "while [ ! -e go ]; do sleep 0.02; done; exit 1";
+    "while [ ! -e go ]; do sleep 0.1; done; exit 1";
   const config = { ready_log: "listening on \\d+", restart_delay: "10ms", listen_timeout: "2s" };
   await test.script("app", app, config, { wait: false });
   await waitFor(() => test.published("app", "running").length === 1, {
@@ -227,7 +227,7 @@ for (
 ) {
   Deno.test(`the wait for ${how} continues after the daemon is killed`, async () => {
     const gate = `${daemon.home}/gate`;
-    const app = `while [ ! -e ${gate} ]; do sleep 0.02; done; ${says}; exec sleep 1000`;
+    const app = `while [ ! -e ${gate} ]; do sleep 0.1; done; ${says}; exec sleep 1000`;
     const { pid } = await daemon.startScript("app", app, config);
     assertEquals((await daemon.status("app")).state, "starting");
     await daemon.kill();
@@ -256,7 +256,7 @@ Deno.test("an app that became ready while no daemon ran is running under the nex
 
 /** Starts an app that ignores SIGTERM. */
 async function deafApp(daemon: TestDaemon) {
-  const script = `trap '' TERM; echo >${daemon.home}/up; while :; do sleep 0.05; done`;
+  const script = `trap '' TERM; echo >${daemon.home}/up; while :; do sleep 1000 & wait; done`;
   const started = await daemon.startScript("app", script, { stop_timeout: "4s" });
   await waitFor(() => Deno.statSync(`${daemon.home}/up`).isFile, { what: "the app to be up" });
   return started;
@@ -294,7 +294,7 @@ Deno.test(
   "an app of another user can report readiness, also to the next daemon",
   { ignore: Deno.uid() !== 0 },
   async () => {
-    const script = 'echo "$PROCSUP_READY_FILE"; until [ -e "$GATE" ]; do sleep 0.02; done; ' +
+    const script = 'echo "$PROCSUP_READY_FILE"; until [ -e "$GATE" ]; do sleep 0.1; done; ' +
       'echo READY=1 >"$PROCSUP_READY_FILE" && exec sleep 1000';
     const gate = `/tmp/procsup-gate-${crypto.randomUUID()}`;
     const config = { uid: 65534, gid: 65534, wait_ready: true, env: { GATE: gate } };

@@ -10,36 +10,36 @@ import { isAlive, TestDaemon } from "../support/procsup.ts";
 import { seeded } from "../support/seeded.ts";
 import { waitFor } from "../support/wait_for.ts";
 
+const daemon = TestDaemon.ofFile();
+
 /**
  * Writes its pid, and is ready if a file `ready` exists or it is of the first generation. It exits
  * on SIGTERM once a file `go` exists.
  */
-const APP = "trap 'while [ ! -e go ]; do sleep 0.02; done; exit 0' TERM; echo \"$$\" >>pids; " +
-  'while [ -e next ] && [ ! -e ready ] && [ ! -e "ready.$PROCSUP_INSTANCE" ]; do sleep 0.02; done; echo READY=1 >"$PROCSUP_READY_FILE"; ' +
-  "while :; do sleep 0.02; done";
+const APP = "trap 'while [ ! -e go ]; do sleep 0.1; done; exit 0' TERM; echo \"$$\" >>pids; " +
+  'while [ -e next ] && [ ! -e ready ] && [ ! -e "ready.$PROCSUP_INSTANCE" ]; do sleep 0.1; done; echo READY=1 >"$PROCSUP_READY_FILE"; ' +
+  "while :; do sleep 1000 & wait; done";
 
 /** Blocks the pre_start hook of a reload. */
-const HOOK = "touch hooked; while [ -e next ] && [ ! -e ready ]; do sleep 0.02; done";
+const HOOK = "touch hooked; while [ -e next ] && [ ! -e ready ]; do sleep 0.1; done";
 
 /** An app that can be paused at each stage of its reload. */
-class Scene implements AsyncDisposable {
-  readonly daemon: TestDaemon;
+class Scene {
+  readonly daemon = daemon;
   readonly instances: number;
   readonly before: readonly number[];
 
-  private constructor(daemon: TestDaemon, instances: number, before: readonly number[]) {
-    this.daemon = daemon;
+  private constructor(instances: number, before: readonly number[]) {
     this.instances = instances;
     this.before = before;
   }
 
   static async begin(instances: number, config: Record<string, unknown> = {}): Promise<Scene> {
-    const daemon = await TestDaemon.start();
     await daemon.client.call("start", {
       ...{ name: "app", entrypoint: "/bin/sh", args: ["-c", APP], cwd: daemon.home, wait: true },
       ...{ overlap: true, wait_ready: true, stop_timeout: "20s", instances, ...config },
     });
-    const scene = new Scene(daemon, instances, (await daemon.client.call("list")).map(pidOf));
+    const scene = new Scene(instances, (await daemon.client.call("list")).map(pidOf));
     scene.allow("next");
     return scene;
   }
@@ -108,12 +108,6 @@ class Scene implements AsyncDisposable {
     assertEquals(list.map(({ restarts }) => restarts), Array(this.instances).fill(0));
     return list.map(pidOf);
   }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.allow("ready");
-    this.allow("go");
-    await this.daemon[Symbol.asyncDispose]();
-  }
 }
 
 function pidOf({ pid }: { readonly pid: number }): number {
@@ -121,7 +115,7 @@ function pidOf({ pid }: { readonly pid: number }): number {
 }
 
 Deno.test("a reload whose daemon is killed in its pre_start hook is completed by the next one", async () => {
-  await using scene = await Scene.begin(1, { hooks: { pre_start: HOOK } });
+  const scene = await Scene.begin(1, { hooks: { pre_start: HOOK } });
   Deno.removeSync(`${scene.daemon.home}/hooked`);
   assertEquals(await scene.killWhen(() => scene.has("hooked")), "broken off");
   assertEquals(scene.alive, scene.before);
@@ -130,7 +124,7 @@ Deno.test("a reload whose daemon is killed in its pre_start hook is completed by
 });
 
 Deno.test("a reload whose daemon is killed while the new app starts is completed by the next one, with another", async () => {
-  await using scene = await Scene.begin(1);
+  const scene = await Scene.begin(1);
   assertEquals(await scene.killWhen(() => scene.begun.length === 2), "broken off");
   assertEquals(scene.alive.length, 2);
   await scene.completed(scene.begun);
@@ -138,7 +132,7 @@ Deno.test("a reload whose daemon is killed while the new app starts is completed
 });
 
 Deno.test("a change whose reload was broken off is made by the next daemon", async () => {
-  await using scene = await Scene.begin(1, { env: { GENERATION: "1" } });
+  const scene = await Scene.begin(1, { env: { GENERATION: "1" } });
   const change = { env: { GENERATION: "2" } };
   assertEquals(await scene.killWhen(() => scene.begun.length === 2, change), "broken off");
   assertEquals(await scene.completed(scene.before), ["2"]);
@@ -147,8 +141,8 @@ Deno.test("a change whose reload was broken off is made by the next daemon", asy
 });
 
 Deno.test("a change whose reload is at its hook is made by the next daemon", async () => {
-  const hooks = { pre_reload: "touch hooked; while [ ! -e go ]; do sleep 0.02; done" };
-  await using scene = await Scene.begin(1, { overlap: false, hooks });
+  const hooks = { pre_reload: "touch hooked; while [ ! -e go ]; do sleep 0.1; done" };
+  const scene = await Scene.begin(1, { overlap: false, hooks });
   const change = { args: ["-c", `: new; ${APP}`] };
   assertEquals(await scene.killWhen(() => scene.has("hooked"), change), "broken off");
   await scene.completed(scene.before);
@@ -157,7 +151,7 @@ Deno.test("a change whose reload is at its hook is made by the next daemon", asy
 });
 
 Deno.test("a daemon killed while the old app stops keeps the new one and terminates the old one", async () => {
-  await using scene = await Scene.begin(1);
+  const scene = await Scene.begin(1);
   scene.allow("ready");
   const replaced = async () => (await scene.daemon.status("app")).pid !== scene.before[0];
   assertEquals(await scene.killWhen(replaced), "broken off");
@@ -167,9 +161,9 @@ Deno.test("a daemon killed while the old app stops keeps the new one and termina
 });
 
 Deno.test("a daemon killed in the pre_stop hook of a reload runs it again, before the old app stops", async () => {
-  const hold = "while [ ! -e ready ]; do sleep 0.02; done";
+  const hold = "while [ ! -e ready ]; do sleep 0.1; done";
   const hooks = { pre_stop: `echo begin >>order; ${hold}; echo end >>order` };
-  await using scene = await Scene.begin(1, { hooks, wait_ready: false, min_uptime: "0s" });
+  const scene = await Scene.begin(1, { hooks, wait_ready: false, min_uptime: "0s" });
   const order = () => [...(readFileIfAny(`${scene.daemon.home}/order`) ?? "").split("\n")];
   assertEquals(await scene.killWhen(() => scene.has("order")), "broken off");
   await scene.daemon.run();
@@ -184,12 +178,11 @@ Deno.test("a daemon killed in the pre_stop hook of a reload runs it again, befor
 });
 
 Deno.test("an app that reloads itself is proven by the next daemon when the first is killed meanwhile", async () => {
-  await using daemon = await TestDaemon.start();
   const { home, client } = daemon;
   const log = () => (readFileIfAny(`${home}/log`) ?? "").split("\n").slice(0, -1);
   const { pid } = await daemon.startScript(
     "app",
-    "trap 'echo reloaded >>log' HUP; touch up; while :; do sleep 0.02; done",
+    "trap 'echo reloaded >>log' HUP; touch up; while :; do sleep 1000 & wait; done",
     {
       ...{ cwd: home, reload_signal: "SIGHUP", min_uptime: "2s" },
       hooks: { post_reload: "echo hook >>log" },
@@ -212,7 +205,7 @@ const GENERATION = { one: { env: { GENERATION: "1" } }, two: { env: { GENERATION
 for (const change of [undefined, GENERATION.two]) {
   const what = change === undefined ? "rolling reload" : "change of configuration";
   Deno.test(`a ${what} is completed by the next daemon for instances whose turn had not come`, async () => {
-    await using scene = await Scene.begin(3, GENERATION.one);
+    const scene = await Scene.begin(3, GENERATION.one);
     scene.allow("ready.0");
     scene.allow("go");
     const moment = () => scene.begun.length === 5;
@@ -226,11 +219,11 @@ for (const change of [undefined, GENERATION.two]) {
 }
 
 Deno.test("a rollback is completed by the next daemon, which gives no instance the new configuration", async () => {
-  await using scene = await Scene.begin(3, GENERATION.one);
+  const scene = await Scene.begin(3, GENERATION.one);
   scene.allow("ready.0");
   scene.allow("go");
   const fails =
-    '[ "$PROCSUP_INSTANCE" = 0 ] || { while [ ! -e fail ]; do sleep 0.02; done; exit 1; }';
+    '[ "$PROCSUP_INSTANCE" = 0 ] || { while [ ! -e fail ]; do sleep 0.1; done; exit 1; }';
   const change = { ...GENERATION.two, args: ["-c", `${fails}; ${APP}`] };
   const moment = async () => {
     const isReplaced = (await scene.daemon.status("app:0")).pid === scene.begun[3];
@@ -248,7 +241,7 @@ Deno.test("a rollback is completed by the next daemon, which gives no instance t
 });
 
 Deno.test("daemons killed at any moment of a reload neither duplicate nor lose an instance", async () => {
-  await using scene = await Scene.begin(3);
+  const scene = await Scene.begin(3);
   scene.allow("ready");
   scene.allow("go");
   const random = seeded();

@@ -7,6 +7,8 @@ import { isAlive, TestDaemon } from "../support/procsup.ts";
 import { TestManager } from "../support/test_manager.ts";
 import { waitFor } from "../support/wait_for.ts";
 
+const daemon = TestDaemon.ofFile();
+
 /** Ready at once unless VERSION is `bad`; prints its version. */
 const APP = 'echo "$PROCSUP_NAME $VERSION" >>order; [ "$VERSION" = bad ] || ' +
   '{ [ -e bad ] && [ "$PROCSUP_INSTANCE" = 1 ]; } || ' +
@@ -25,7 +27,7 @@ function versions(test: TestManager): (string | undefined)[] {
 
 Deno.test("reload by signal reaches only the app, which keeps its pid", async () => {
   await using test = await TestManager.open();
-  const app = "trap 'echo hup >>order' HUP; echo up >>order; while :; do sleep 0.02; done";
+  const app = "trap 'echo hup >>order' HUP; echo up >>order; while :; do sleep 1000 & wait; done";
   const { pid } = await test.script("app", app, { reload_signal: "SIGHUP" });
   await waitFor(() => test.lines("order").length === 1, { what: "the app to be up" });
   await test.manager.reload("app");
@@ -73,9 +75,9 @@ Deno.test("reload by signal fails if the signal kills the app, and spares the ot
 Deno.test("reload by signal restarts a starting or stopping app, which may not handle the signal yet", async () => {
   await using test = await TestManager.open();
   const app =
-    "echo begun >>log; while [ ! -e gate ]; do sleep 0.02; done; trap 'echo hup >>log' HUP; " +
-    "trap 'echo term >>log; while [ ! -e end ]; do sleep 0.02; done; exit 0' TERM; echo up; " +
-    "while :; do sleep 0.02; done";
+    "echo begun >>log; while [ ! -e gate ]; do sleep 0.1; done; trap 'echo hup >>log' HUP; " +
+    "trap 'echo term >>log; while [ ! -e end ]; do sleep 0.1; done; exit 0' TERM; echo up; " +
+    "while :; do sleep 1000 & wait; done";
   const starting = test.script("app", app, {
     ...{ reload_signal: "SIGHUP", ready_log: "^up$", restart_policy: "never" },
   }, { wait: true });
@@ -213,7 +215,6 @@ Deno.test("rolling reload without rollback stops at the failure", async () => {
 });
 
 Deno.test("rolling_reload of the socket returns results, rolled_back, and errors with reasons", async () => {
-  await using daemon = await TestDaemon.start();
   const words = { name: "api", entrypoint: "/bin/sh", args: ["-c", APP], cwd: daemon.home };
   await daemon.client.call("start", { ...words, ...READY, instances: 2 });
   const good = await daemon.client.call("rolling_reload", { target: "api", batch_size: "50%" });
@@ -231,7 +232,6 @@ Deno.test("rolling_reload of the socket returns results, rolled_back, and errors
 });
 
 Deno.test("scale 1 → 3 → 2 keeps running apps, moves their logs, and survives the daemon", async () => {
-  await using daemon = await TestDaemon.start();
   const script = 'echo "begun as $PROCSUP_NAME"; exec sleep 1000';
   const { pid } = await daemon.startScript("api", script);
   const log = (name: string) => `${daemon.home}/apps/${name}/stdout.log`;

@@ -9,8 +9,8 @@ import { waitFor } from "../support/wait_for.ts";
 const daemon = TestDaemon.ofFile();
 
 /** Notes its stop signal, and ends once a file `go` exists. */
-const HOLDS = 'trap \'echo "$PROCSUP_NAME" >>asked; while [ ! -e go ]; do sleep 0.02; done; ' +
-  "exit 0' TERM; echo up; while :; do sleep 0.02; done";
+const HOLDS = 'trap \'echo "$PROCSUP_NAME" >>asked; while [ ! -e go ]; do sleep 0.1; done; ' +
+  "exit 0' TERM; echo up; while :; do sleep 1000 & wait; done";
 
 /** Starts two apps of this script, of which `web` needs `db`, which has more keys. */
 async function begin(script: string, more: object = {}): Promise<void> {
@@ -97,7 +97,7 @@ Deno.test("an app that is started while the next daemon completes a stop stays u
 for (const how of ["start all", "start of a file"] as const) {
   Deno.test(`a ${how} is completed by the next daemon, also for apps whose turn had not come`, async () => {
     await begin("echo up; exec sleep 1000", {
-      hooks: { pre_start: "touch hooked; while [ -e hold ]; do sleep 0.02; done" },
+      hooks: { pre_start: "touch hooked; while [ -e hold ]; do sleep 0.1; done" },
     });
     await daemon.client.call("stop", { target: "all" });
     Deno.removeSync(`${daemon.home}/hooked`);
@@ -113,7 +113,7 @@ for (const how of ["start all", "start of a file"] as const) {
 
 Deno.test("a resurrection is completed by the next daemon", async () => {
   await begin("echo up; exec sleep 1000", {
-    hooks: { pre_start: "touch hooked; while [ -e hold ]; do sleep 0.02; done" },
+    hooks: { pre_start: "touch hooked; while [ -e hold ]; do sleep 0.1; done" },
   });
   await daemon.client.call("save");
   await daemon.client.call("delete", "all");
@@ -125,7 +125,7 @@ Deno.test("a resurrection is completed by the next daemon", async () => {
 });
 
 Deno.test("a restart whose pre_restart hook ran is done by the next daemon, with its hook again", async () => {
-  const hook = "echo begun >>hooks; while [ ! -e go ]; do sleep 0.02; done; echo over >>hooks";
+  const hook = "echo begun >>hooks; while [ ! -e go ]; do sleep 0.1; done; echo over >>hooks";
   const { pid } = await daemon.startScript("app", "exec sleep 1000", {
     cwd: daemon.home,
     hooks: { pre_restart: hook },
@@ -148,7 +148,7 @@ Deno.test("a restart whose pre_restart hook ran is done by the next daemon, with
 });
 
 Deno.test("a reload is completed by the next daemon, also for instances whose turn had not come", async () => {
-  const hook = "echo begun >>hooks; while [ ! -e go ]; do sleep 0.02; done; echo over >>hooks";
+  const hook = "echo begun >>hooks; while [ ! -e go ]; do sleep 0.1; done; echo over >>hooks";
   await daemon.startScript("app", "exec sleep 1000", {
     ...{ cwd: daemon.home, instances: 3, hooks: { pre_reload: hook } },
   });
@@ -170,7 +170,7 @@ Deno.test("a reload is completed by the next daemon, also for instances whose tu
 });
 
 Deno.test("a rolling reload is completed by the next daemon", async () => {
-  const hook = "touch hooks; while [ ! -e go ]; do sleep 0.02; done";
+  const hook = "touch hooks; while [ ! -e go ]; do sleep 0.1; done";
   await daemon.startScript("app", "exec sleep 1000", {
     ...{ cwd: daemon.home, instances: 2, hooks: { pre_reload: hook } },
   });
@@ -186,7 +186,7 @@ Deno.test("a rolling reload is completed by the next daemon", async () => {
 });
 
 Deno.test("a restart is not done by the next daemon once the app was stopped in its hook", async () => {
-  const hook = "touch hooks; while [ ! -e go ]; do sleep 0.02; done";
+  const hook = "touch hooks; while [ ! -e go ]; do sleep 0.1; done";
   await daemon.startScript("app", "exec sleep 1000", {
     cwd: daemon.home,
     hooks: { pre_restart: hook },
@@ -231,7 +231,7 @@ Deno.test("a job that becomes an app is started by the next daemon", async () =>
   await apply({ cron: "@yearly" });
   put("hold");
   // Further instances come first.
-  const hooks = { pre_start: "touch hooked; while [ -e hold ]; do sleep 0.02; done" };
+  const hooks = { pre_start: "touch hooked; while [ -e hold ]; do sleep 0.1; done" };
   await killedAt(apply({ hooks, instances: 2 }), () => has("hooked"));
   Deno.removeSync(`${daemon.home}/hold`);
   await becomes({ "app:0": "running", "app:1": "running" });

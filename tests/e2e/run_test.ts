@@ -7,7 +7,7 @@ import { type TempHome, tempHome } from "../support/temp_home.ts";
 import { tmuxMissing, TmuxTerminal } from "../support/tmux.ts";
 import { readUntil, waitFor } from "../support/wait_for.ts";
 
-const ORPHANS = 1000;
+const ORPHANS = 200;
 
 interface Setting {
   /** The words before the program. */
@@ -257,7 +257,7 @@ Deno.test({
 Deno.test("run prints the lines of an app while others have yet to start", async () => {
   await using temp = tempHome();
   const go = `${temp.path}/go`;
-  const pre_start = `until [ -e ${go} ]; do sleep 0.01; done`;
+  const pre_start = `until [ -e ${go} ]; do sleep 0.1; done`;
   const one = { entrypoint: "/bin/sh", restart_policy: "never" };
   const processes = {
     first: { ...one, args: ["-c", "echo one"] },
@@ -366,7 +366,7 @@ Deno.test("run rejects a critical app that is not in its list, before any app st
 });
 
 Deno.test({
-  name: "run as pid 1 reaps 1,000 orphans and passes the exit code on",
+  name: "run as pid 1 reaps 200 orphans and passes the exit code on",
   ignore: cannotUnshare,
 }, async () => {
   const script = `i=0; while [ $i -lt ${ORPHANS} ]; do (sleep 0.01 &); i=$((i+1)); done; ` +

@@ -4,10 +4,11 @@ import { assert, assertEquals } from "@std/assert";
 import { TestDaemon } from "../support/procsup.ts";
 import { waitFor } from "../support/wait_for.ts";
 
+const daemon = TestDaemon.ofFile();
+
 Deno.test("the daemon answers while a command prints a secret, and can stop the app that waits for it", async () => {
-  await using daemon = await TestDaemon.start();
   const gate = `${daemon.home}/gate`;
-  const command = `while [ ! -e ${gate} ]; do sleep 0.02; done; echo s3cret`;
+  const command = `while [ ! -e ${gate} ]; do sleep 0.1; done; echo s3cret`;
   let isUp = false;
   const start = daemon.startScript("app", 'echo "got $KEY"; exec sleep 1000', {
     secrets: { KEY: { command } },
@@ -35,10 +36,9 @@ Deno.test("the daemon answers while a command prints a secret, and can stop the 
 });
 
 Deno.test("a command shared by two starts continues when one of them is stopped", async () => {
-  await using daemon = await TestDaemon.start();
   const gate = `${daemon.home}/gate`;
   const secrets = {
-    KEY: { command: `while [ ! -e ${gate} ]; do sleep 0.02; done; echo s3cret` },
+    KEY: { command: `while [ ! -e ${gate} ]; do sleep 0.1; done; echo s3cret` },
   };
   const body = 'echo "got $KEY"; exec sleep 1000';
   Deno.writeTextFileSync(gate, "");

@@ -7,6 +7,8 @@ import { TestDaemon } from "../support/procsup.ts";
 import { tempHome } from "../support/temp_home.ts";
 import { waitFor } from "../support/wait_for.ts";
 
+const daemon = TestDaemon.ofFile();
+
 /** The answer that curl gets for a path, which it sends unchanged. */
 async function get(url: string, ...flags: string[]): Promise<string> {
   const { stdout } = await new Deno.Command("curl", {
@@ -39,7 +41,6 @@ function site(folder: string): string {
 }
 
 Deno.test("serve serves only the files of a folder, and survives a SIGKILL of the daemon", async () => {
-  await using daemon = await TestDaemon.start();
   await using temp = tempHome();
   const www = site(temp.path);
   const port = `${freePort()}`;
@@ -78,7 +79,6 @@ Deno.test("serve serves only the files of a folder, and survives a SIGKILL of th
 });
 
 Deno.test("serve --spa has a page for every path, and reports a taken port or a missing folder", async () => {
-  await using daemon = await TestDaemon.start();
   await using temp = tempHome();
   const www = site(temp.path);
   const port = `${freePort()}`;
@@ -114,7 +114,6 @@ Deno.test("serve-files without the C library, as on macOS, finds a name that hol
 Deno.test("a server that exits with 0 without an error gets a hint that its PORT is in use", {
   ignore: Deno.build.os !== "linux",
 }, async () => {
-  await using daemon = await TestDaemon.start();
   using listener = Deno.listen({ port: 0 });
   const PORT = `${listener.addr.port}`;
   const hintOf = async (name: string, env: Record<string, string>) =>
@@ -125,7 +124,6 @@ Deno.test("a server that exits with 0 without an error gets a hint that its PORT
 });
 
 Deno.test("a delete leaves no time index beside logs in the user's own folder", async () => {
-  await using daemon = await TestDaemon.start();
   await using temp = tempHome();
   const log = `${temp.path}/x.log`;
   await daemon.startScript("app", "echo one; exec sleep 1000", { log: { stdout: log } });

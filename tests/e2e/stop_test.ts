@@ -264,7 +264,7 @@ async function exists(path: string): Promise<boolean> {
 
 Deno.test("delete keeps an app that was started again meanwhile", async () => {
   await using test = await TestManager.open();
-  const slow = "trap 'sleep 0.3; exit 0' TERM; echo $$ >>pids; while :; do sleep 0.02; done";
+  const slow = "trap 'sleep 0.3; exit 0' TERM; echo $$ >>pids; while :; do sleep 1000 & wait; done";
   await test.script("app", slow);
   await waitFor(() => test.lines("pids").length === 1, { what: "the app" });
   const deleting = test.supervisor.remove("app");
@@ -278,7 +278,7 @@ Deno.test("delete keeps an app that was started again meanwhile", async () => {
 
 Deno.test("a rolling reload does not start an instance that was deleted before its turn", async () => {
   await using test = await TestManager.open();
-  const app = "echo $$ >>pids; while [ -e next ] && [ ! -e ready ]; do sleep 0.02; done; " +
+  const app = "echo $$ >>pids; while [ -e next ] && [ ! -e ready ]; do sleep 0.1; done; " +
     'echo READY=1 >"$PROCSUP_READY_FILE"; exec sleep 1000';
   await test.script("app", app, { wait_ready: true, instances: 2 }, { wait: true });
   Deno.writeTextFileSync(`${test.home}/next`, "");
@@ -295,7 +295,7 @@ Deno.test("a rolling reload does not start an instance that was deleted before i
 
 Deno.test("a shutdown under way goes on after a SIGTERM, and no upgrade takes over", async () => {
   const { pid } = await daemon.startScript("db", "exec sleep 1000");
-  const slow = `trap 'sleep 1; exit 0' TERM; while :; do sleep 0.02; done`;
+  const slow = `trap 'sleep 1; exit 0' TERM; while :; do sleep 1000 & wait; done`;
   await daemon.startScript("api", slow, { depends_on: ["db"] });
   const shutdown = daemon.client.call("shutdown");
   await waitFor(async () => (await daemon.status("api")).state === "stopping");

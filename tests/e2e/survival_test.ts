@@ -164,7 +164,7 @@ Deno.test("daemon never signals an unrelated process that got the pid of an exit
 /** Leaves a group member that ignores SIGTERM, and reports if one already exists. */
 const LEAVES =
   `if grep -qs "^State:.[^Z]" "/proc/$(cat left)/status"; then echo two >>doubles; fi; rm -f left; ` +
-  `sh -c 'trap "" TERM; echo $$ >left; exec sleep 1000' & while [ ! -s left ]; do sleep 0.01; done; `;
+  `sh -c 'trap "" TERM; echo $$ >left; exec sleep 1000' & while [ ! -s left ]; do sleep 0.1; done; `;
 
 function leftBy(daemon: TestDaemon): number {
   return Number(Deno.readTextFileSync(`${daemon.home}/left`));
@@ -188,7 +188,7 @@ Deno.test("daemon terminates an app's leftovers when the previous daemon was kil
 Deno.test("daemon starts nothing beside leftovers of a run when it was killed during a restart", async () => {
   const { pid } = await daemon.startScript(
     "app",
-    `${LEAVES} trap 'exit 0' TERM; while :; do sleep 0.02; done`,
+    `${LEAVES} trap 'exit 0' TERM; while :; do sleep 1000 & wait; done`,
     { cwd: daemon.home, stop_timeout: "1s" },
   );
   await waitFor(() => leftBy(daemon) > 0, { what: "the member" });

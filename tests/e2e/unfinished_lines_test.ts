@@ -5,6 +5,8 @@ import { programWords, TestDaemon } from "../support/procsup.ts";
 import { tempHome } from "../support/temp_home.ts";
 import { readUntil, waitFor } from "../support/wait_for.ts";
 
+const daemon = TestDaemon.ofFile();
+
 function spawned(args: readonly string[]): Deno.ChildProcess {
   const [program, ...words] = [...programWords(), ...args];
   return new Deno.Command(program!, {
@@ -18,7 +20,7 @@ function spawned(args: readonly string[]): Deno.ChildProcess {
 
 /** Asks, waits for the file `go`, and answers itself on the same line. */
 const ASKS =
-  "printf 'Name: '; until [ -e go ]; do sleep 0.02; done; echo Ada; printf 'é %%'; exec sleep 1000";
+  "printf 'Name: '; until [ -e go ]; do sleep 0.1; done; echo Ada; printf 'é %%'; exec sleep 1000";
 
 Deno.test("run shows a prompt before its line has ended, and goes on with the line", async () => {
   await using temp = tempHome();
@@ -34,12 +36,11 @@ Deno.test("run shows a prompt before its line has ended, and goes on with the li
 });
 
 Deno.test("logs -f shows a prompt of one app, and another app's lines do not run into it", async () => {
-  await using daemon = await TestDaemon.start();
   const cwd = daemon.home;
   await daemon.startScript("asks", ASKS, { cwd });
   await daemon.startScript(
     "talks",
-    "until [ -e talk ]; do sleep 0.02; done; echo hello; exec sleep 1000",
+    "until [ -e talk ]; do sleep 0.1; done; echo hello; exec sleep 1000",
     { cwd },
   );
   const follows = spawned(["logs", "-f", "--home", daemon.home]);
@@ -55,7 +56,6 @@ Deno.test("logs -f shows a prompt of one app, and another app's lines do not run
 });
 
 Deno.test("logs --raw prints a log byte for byte", async () => {
-  await using daemon = await TestDaemon.start();
   const every = Uint8Array.from({ length: 256 }, (_, byte) => byte);
   const long = new Uint8Array(200_000).fill(0xe9);
   const text = new TextEncoder().encode("a\r\nb\r\n10%\r20%\n\n\xe9\u{1f600}\n");

@@ -277,7 +277,7 @@ Deno.test("resurrect starts the daemon, and reports when every app already exist
 
 Deno.test("up lists every app while the first starts, and start --no-wait does not wait for pre_start", async () => {
   const file = `${daemon.home}/procsup.yaml`;
-  const pre_start = `until [ -e ${daemon.home}/go ]; do sleep 0.01; done`;
+  const pre_start = `until [ -e ${daemon.home}/go ]; do sleep 0.1; done`;
   const sleeper = { entrypoint: "sleep", args: ["1000"], min_uptime: "10ms" };
   const processes = {
     db: { ...sleeper, hooks: { pre_start } },

@@ -8,16 +8,17 @@ import { TestDaemon } from "../support/procsup.ts";
 import { tempHome } from "../support/temp_home.ts";
 import { waitFor } from "../support/wait_for.ts";
 
+const daemon = TestDaemon.ofFile();
+
 /** If nothing happens within that time, nothing will. */
 const QUIET_MS = 700;
 
-/** A daemon with an app that watches a folder of sources and counts its starts. */
+/** An app that watches a folder of sources and counts its starts. */
 class Scene implements AsyncDisposable {
   readonly sources = tempHome();
-  readonly daemon: TestDaemon;
+  readonly #since = new Date().toISOString();
 
-  private constructor(daemon: TestDaemon) {
-    this.daemon = daemon;
+  private constructor() {
     Deno.mkdirSync(`${this.sources.path}/src`);
     Deno.writeTextFileSync(`${this.sources.path}/src/a.ts`, "1");
   }
@@ -27,8 +28,8 @@ class Scene implements AsyncDisposable {
     script = "exec sleep 1000",
     config: Record<string, unknown> = {},
   ): Promise<Scene> {
-    const scene = new Scene(await TestDaemon.start());
-    await scene.daemon.startScript("app", `echo start; ${script}`, {
+    const scene = new Scene();
+    await daemon.startScript("app", `echo start; ${script}`, {
       cwd: scene.sources.path,
       watch,
       ...config,
@@ -38,7 +39,7 @@ class Scene implements AsyncDisposable {
   }
 
   get starts(): number {
-    const log = Deno.readTextFileSync(`${this.daemon.home}/apps/app/stdout.log`);
+    const log = Deno.readTextFileSync(`${daemon.home}/apps/app/stdout.log`);
     return log.split("start\n").length - 1;
   }
 
@@ -55,6 +56,11 @@ class Scene implements AsyncDisposable {
     assertEquals(read(), count);
   }
 
+  async notes(): Promise<string[]> {
+    const asked = { target: "app", type: "note", since: this.#since } as const;
+    return (await daemon.client.call("events", asked)).events.map(({ reason }) => reason);
+  }
+
   /** Exactly that many starts. */
   async started(times: number): Promise<void> {
     await waitFor(() => this.starts >= times, { what: `${times} starts` });
@@ -63,7 +69,7 @@ class Scene implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.daemon[Symbol.asyncDispose]();
+    await daemon.client.call("delete", "app");
     await this.sources[Symbol.asyncDispose]();
   }
 }
@@ -76,7 +82,7 @@ Deno.test("a touched file restarts the app once, and is named", async () => {
   await using scene = await Scene.start(true);
   Deno.utimeSync(`${scene.sources.path}/src/a.ts`, new Date(), new Date());
   await scene.started(2);
-  const app = await scene.daemon.status("app");
+  const app = await daemon.status("app");
   assertEquals([app.state, app.last_reason], ["running", "file changed: src/a.ts"]);
   scene.change("2");
   await scene.started(3);
@@ -85,11 +91,11 @@ Deno.test("a touched file restarts the app once, and is named", async () => {
 Deno.test("2,000 files restart the app once", async () => {
   await using scene = await Scene.start({ paths: ["src"], debounce: "400ms" });
   // They count as one change, however long a loaded machine takes to write them.
-  Deno.kill(scene.daemon.pid, "SIGSTOP");
+  Deno.kill(daemon.pid, "SIGSTOP");
   for (let i = 0; i < 2000; i++) {
     Deno.writeTextFileSync(`${scene.sources.path}/src/${i}.ts`, "1");
   }
-  Deno.kill(scene.daemon.pid, "SIGCONT");
+  Deno.kill(daemon.pid, "SIGCONT");
   await scene.started(2);
 });
 
@@ -106,33 +112,27 @@ Deno.test("an app that writes to its watched folder is not restarted forever", a
   const app = "while :; do sleep 0.1; date >>out; done";
   await using scene = await Scene.start({ debounce: "20ms" }, app);
   await waitFor(async () => {
-    const [event] = await notes(scene.daemon);
-    return event?.includes("watching is paused") && event.includes("out");
+    const log = await Deno.readTextFile(`${daemon.home}/daemon.log`);
+    return /watching is paused.*out/.test(log);
   }, { what: "the watch to pause" });
   const { starts } = scene;
   assert(starts > 3, `${starts} starts`);
   await scene.started(starts);
-  assertEquals((await scene.daemon.status("app")).state, "running");
+  assertEquals((await daemon.status("app")).state, "running");
   // The next daemon does not begin again, until a user does.
   for (const _ of [1, 2]) {
-    await scene.daemon.kill();
-    await scene.daemon.run();
+    await daemon.kill();
+    await daemon.run();
     await scene.started(starts);
   }
-  await scene.daemon.client.call("restart", { target: "app" });
+  await daemon.client.call("restart", { target: "app" });
   await waitFor(() => scene.starts > starts + 3, { what: "restarts" });
 });
 
-/** The daemon's log lines about watching. */
-async function notes(daemon: TestDaemon): Promise<string[]> {
-  const log = await Deno.readTextFile(`${daemon.home}/daemon.log`);
-  return log.split("\n").filter((line) => line.includes("watch"));
-}
-
 Deno.test("an adopted app is still watched", async () => {
   await using scene = await Scene.start(true);
-  await scene.daemon.kill();
-  await scene.daemon.run();
+  await daemon.kill();
+  await daemon.run();
   await settle();
   assertEquals(scene.starts, 1);
   scene.change("2");
@@ -141,24 +141,24 @@ Deno.test("an adopted app is still watched", async () => {
 
 Deno.test("a change while no daemon runs restarts the app once there is one", async () => {
   await using scene = await Scene.start(true);
-  await scene.daemon.kill();
+  await daemon.kill();
   scene.change("2");
-  await scene.daemon.run();
+  await daemon.run();
   await scene.started(2);
 });
 
 Deno.test("a change is not lost when the daemon is killed in the pre_restart hook", async () => {
   await using scene = await Scene.start({ paths: ["src"] });
-  const hook = "echo hook >>hooks; while [ ! -e go ]; do sleep 0.02; done";
-  await scene.daemon.client.call("reconfigure", {
+  const hook = "echo hook >>hooks; while [ ! -e go ]; do sleep 0.1; done";
+  await daemon.client.call("reconfigure", {
     target: "app",
     config: { hooks: { pre_restart: hook } },
   });
   const hooks = () => readFileIfAny(`${scene.sources.path}/hooks`);
   scene.change("2");
   await waitFor(() => hooks() === "hook\n", { what: "the hook" });
-  await scene.daemon.kill();
-  await scene.daemon.run();
+  await daemon.kill();
+  await daemon.run();
   await waitFor(() => hooks() === "hook\nhook\n", { what: "the hook again" });
   Deno.writeTextFileSync(`${scene.sources.path}/go`, "");
   await scene.started(2);
@@ -166,14 +166,13 @@ Deno.test("a change is not lost when the daemon is killed in the pre_restart hoo
 
 Deno.test("a stopped app is not started by a change", async () => {
   await using scene = await Scene.start(true);
-  await scene.daemon.client.call("stop", { target: "app" });
+  await daemon.client.call("stop", { target: "app" });
   scene.change("2");
   await settle();
-  assertEquals([scene.starts, (await scene.daemon.status("app")).state], [1, "stopped"]);
+  assertEquals([scene.starts, (await daemon.status("app")).state], [1, "stopped"]);
 });
 
 Deno.test("a missing watched path is rejected by name", async () => {
-  await using daemon = await TestDaemon.start();
   const start = () => daemon.startScript("app", "sleep 1", { watch: ["/nowhere/src"] });
   const error = await assertRejects(start, ProcsupError);
   assertEquals(
@@ -183,22 +182,22 @@ Deno.test("a missing watched path is rejected by name", async () => {
   assertEquals(await daemon.client.call("list"), []);
 });
 
-const TRAP = "trap 'echo x >>../signals' USR1; cd src; while :; do sleep 0.02; done";
+const TRAP = "trap 'echo x >>../signals' USR1; cd src; while :; do sleep 1000 & wait; done";
 
 Deno.test("action signal: sends it once for a change, and the next daemon not again", async () => {
   await using scene = await Scene.start({ paths: ["src"], action: "signal:usr1" }, TRAP);
   scene.change("2");
   await scene.lines("signals", 1);
   // The change is later than the start of the run that is adopted.
-  await scene.daemon.kill();
-  await scene.daemon.run();
+  await daemon.kill();
+  await daemon.run();
   await scene.lines("signals", 1);
   // The watch goes on, also with what changes while no daemon runs.
   scene.change("3");
   await scene.lines("signals", 2);
-  await scene.daemon.kill();
+  await daemon.kill();
   scene.change("4");
-  await scene.daemon.run();
+  await daemon.run();
   await scene.lines("signals", 3);
   await scene.started(1);
 });
@@ -211,15 +210,14 @@ Deno.test("action reload: sends the reload signal, or replaces the run", async (
   scene.change("3");
   await scene.lines("signals", 2);
   await scene.started(1);
-  await scene.daemon.client.call("reconfigure", {
+  await daemon.client.call("reconfigure", {
     target: "app",
     config: { reload_signal: null, overlap: true },
   });
   scene.change("4");
   await scene.started(2);
-  const { events } = await scene.daemon.client.call("events", { target: "app", type: "note" });
   assertEquals(
-    events.map(({ reason }) => reason),
+    await scene.notes(),
     Array(3).fill("file changed: src/a.ts, it is reloaded"),
   );
 });
@@ -232,13 +230,12 @@ Deno.test("action command: runs once for a change, tells its failure, and what i
   Deno.writeTextFileSync(`${scene.sources.path}/fail`, "");
   scene.change("3");
   await scene.lines("runs", 2);
-  const { events } = await scene.daemon.client.call("events", { target: "app", type: "note" });
-  assertEquals(events.map(({ reason }) => reason), [
+  assertEquals(await scene.notes(), [
     ...Array(2).fill("file changed: src/a.ts, the watch command runs"),
     "watch command failed with exit code 3: no css",
   ]);
-  await scene.daemon.kill();
-  await scene.daemon.run();
+  await daemon.kill();
+  await daemon.run();
   await scene.lines("runs", 2);
   await scene.started(1);
 });
@@ -247,7 +244,7 @@ Deno.test("watch.poll notices a change without events of the system, under each 
   await using scene = await Scene.start({ paths: ["src"], poll: true });
   const ino = Deno.statSync(`${scene.sources.path}/src`).ino!.toString(16);
   const watches = () => {
-    const folder = `/proc/${scene.daemon.pid}/fdinfo`;
+    const folder = `/proc/${daemon.pid}/fdinfo`;
     return [...Deno.readDirSync(folder)].some(({ name }) =>
       readFileIfAny(`${folder}/${name}`)?.includes(` ino:${ino} `)
     );
@@ -255,8 +252,8 @@ Deno.test("watch.poll notices a change without events of the system, under each 
   assertEquals(watches(), false);
   scene.change("2");
   await scene.started(2);
-  await scene.daemon.kill();
-  await scene.daemon.run();
+  await daemon.kill();
+  await daemon.run();
   await settle();
   scene.change("3");
   await scene.started(3);
@@ -265,7 +262,6 @@ Deno.test("watch.poll notices a change without events of the system, under each 
 });
 
 Deno.test("an action that does not exist, or without its command, is refused with what is right", async () => {
-  await using daemon = await TestDaemon.start();
   const start = (watch: unknown) => daemon.startScript("app", "exec sleep 1000", { watch });
   await assertRejects(
     () => start({ action: "signal:HUPP" }),

@@ -190,7 +190,7 @@ Deno.test("REST is the same on the Unix socket", async () => {
 });
 
 Deno.test("REST changes the configuration, scales, explains and signals", async () => {
-  const script = "trap 'echo usr1' USR1; while :; do sleep 0.05; done";
+  const script = "trap 'echo usr1' USR1; while :; do sleep 1000 & wait; done";
   await web.daemon.startScript("app", script, { env: { KEY: "old" } });
   const changed = await web.ask("PATCH", `${P}/app`, { tags: ["blue"], env: { KEY: "new" } });
   assertEquals([changed.status, changed.body.status], [200, "reloaded"]);

@@ -107,10 +107,10 @@ processes:
   early: { entrypoint: /bin/sh, args: ["-c", "[ -e ${home}/ok ] && exec sleep 1000; exit 1"] }
   late:
     entrypoint: /bin/sh
-    args: ["-c", "while [ ! -e ${home}/gate ]; do sleep 0.02; done; echo bye >&2; exit 42"]
+    args: ["-c", "while [ ! -e ${home}/gate ]; do sleep 0.1; done; echo bye >&2; exit 42"]
     restart_policy: on-failure
     restart_delay: 1m
-  done: { entrypoint: /bin/sh, args: ["-c", "while [ ! -e ${home}/gate ]; do sleep 0.02; done"] }
+  done: { entrypoint: /bin/sh, args: ["-c", "while [ ! -e ${home}/gate ]; do sleep 0.1; done"] }
 `);
   await daemon.client.call("start_all", { config: `${daemon.home}/procsup.yaml` });
   const { id } = (await told(receiver, "crash", "early"), receiver.got[0]!);
@@ -322,7 +322,7 @@ webhooks:
 processes:
   app:
     entrypoint: /bin/sh
-    args: ["-c", "while [ ! -e ${home}/end ]; do sleep 0.02; done; exit 3"]
+    args: ["-c", "while [ ! -e ${home}/end ]; do sleep 0.1; done; exit 3"]
     restart_policy: never
 `);
   await daemon.client.call("start_all", { config: `${daemon.home}/procsup.yaml` });
