@@ -35,7 +35,6 @@ const SKIPPED: Readonly<Record<string, readonly string[]>> = {
     "procsup reload api --on swarm",
     "procsup down --on swarm",
     "procsup up --on kubernetes --image registry.example.com/shop:1.4",
-    "procsup list --on kubernetes",
     "procsup image procsup.yaml --tag shop:1 --base debian:bookworm-slim --builder podman",
     'docker run -v "$PWD:/app" procsup',
     "docker run procsup -- sh -c 'echo hello'",
