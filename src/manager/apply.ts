@@ -356,13 +356,13 @@ async function changeTo(
   // What is under way already is awaited only by those who want it up.
   const isAwaited = startDown || changes.length > 0 || app.changesTo(config).length > 0;
   const growth = { count: config.instances, options: { wait } };
-  const { outcomes, isFailed } = isAwaited
+  const { outcomes, isFailed, isScaled } = isAwaited
     ? await change(app, { config, waitReady, by, isHeld: true, replaced, changes, more: growth })
-    : { outcomes: [], isFailed: false };
-  // Without a release of its own.
-  const more = !isFailed && app.staying.length > 0 && config.instances > app.wanted.instances
-    ? app.resize(config.instances, by, { wait })
-    : undefined;
+    : { outcomes: [], isFailed: false, isScaled: false };
+  // Without a release of its own, or one was deleted meanwhile.
+  const isMissing = !isScaled && app.staying.length > 0 &&
+    config.instances > app.wanted.instances;
+  const more = !isFailed && isMissing ? app.resize(config.instances, by, { wait }) : undefined;
   return [...await fewer ?? [], ...outcomes, ...await more ?? []];
 }
 

@@ -79,6 +79,8 @@ export interface ChangeResult {
   /** Those that keep their run: they use it from their next start. */
   readonly kept: readonly ManagedProcess[];
   readonly isFailed: boolean;
+  /** Whether a later request has set the number of instances. */
+  readonly isScaled: boolean;
 }
 
 /** A step under way on an instance. */
@@ -197,12 +199,13 @@ export class ManagedApp implements Recorded {
     if (!isHeld) this.#hold = undefined;
     const members = this.staying;
     const fields = [...config === undefined ? [] : this.changesTo(config), ...changes];
+    const untried = { rolledBack: false, fields, kept: [], isScaled: false };
     if (config !== undefined && fields.length === 0 && replaced.length === 0) {
-      return { outcomes: [], rolledBack: false, fields, kept: [], isFailed: false };
+      return { ...untried, outcomes: [], isFailed: false };
     }
     const endless = members.flatMap((process) => refusalOf(process, askedIn));
     if (endless.length > 0 && (replaced.length > 0 || needsRestart(fields))) {
-      return { outcomes: endless, rolledBack: false, fields, kept: [], isFailed: true };
+      return { ...untried, outcomes: endless, isFailed: true };
     }
     if (!this.#isNew(request)) this.#set(joined(this.#app, how));
     else this.#begin({ ...how, fields, reload: replaced.map(({ id }) => id), more }, config);
@@ -213,12 +216,12 @@ export class ManagedApp implements Recorded {
       ...{ config: this.wanted, members, options: { askedIn, wait: how.waitReady } },
     });
     this.#nextSoon();
-    const { rolledBack, isFailed, ...replacing } = await result;
+    const { rolledBack, isFailed, isScaled, ...replacing } = await result;
     const isGone = this.staying.length === 0;
     const outcomes = [...replacing.outcomes, ...isFailed || isGone ? [] : await added ?? []];
     const tried = new Set(outcomes.map(({ process }) => process));
     const kept = isFailed ? [] : members.filter((process) => !tried.has(process));
-    return { outcomes, rolledBack, fields, kept, isFailed };
+    return { outcomes, rolledBack, fields, kept, isFailed, isScaled };
   }
 
   /** False if the same change is under way already. */

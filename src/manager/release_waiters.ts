@@ -12,6 +12,8 @@ export interface ReleaseResult {
   readonly outcomes: readonly Outcome[];
   readonly rolledBack: boolean;
   readonly isFailed: boolean;
+  /** Whether a later request has set the number of instances. */
+  readonly isScaled: boolean;
 }
 
 /** The requests for one generation. */
@@ -121,6 +123,7 @@ export class ReleaseWaiters {
         .flatMap((process) => outcomes.get(process) ?? []),
       rolledBack: record?.result === "rolled_back",
       isFailed,
+      isScaled: record?.growsBy === 0,
     });
   }
 }

@@ -509,7 +509,7 @@ interface PlannedChange extends Pick<ChangeResult, "fields"> {
 }
 
 const NOTHING_CHANGED: ChangeResult = {
-  ...{ outcomes: [], rolledBack: false, fields: [], kept: [], isFailed: false },
+  ...{ outcomes: [], rolledBack: false, fields: [], kept: [], isFailed: false, isScaled: false },
 };
 
 const MAX_STOP_TIMEOUT_MS = 3_600_000;

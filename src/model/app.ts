@@ -51,7 +51,10 @@ export interface Release extends ReleaseOptions {
   /** Set for a rollback: the generation that failed. */
   readonly undoes?: number;
   readonly changes: readonly FieldChange[];
-  /** How many instances are added once it is done: part of the wanted number until it fails. */
+  /**
+   * How many instances are added once it is done: part of the wanted number until it fails. 0 if a
+   * later request has set the number.
+   */
   readonly growsBy?: number | undefined;
   /** Ids of the instances that get a new run even if the change needs none; empty once it is over. */
   readonly reload: readonly string[];
@@ -121,7 +124,7 @@ export function withCount(app: App, instances: number): App {
 /** Asks for another number of instances, whatever a release adds. */
 export function resized(app: App, instances: number): App {
   const counted = withCount(app, instances);
-  return { ...withRelease(counted, () => ({ growsBy: undefined })), isResizing: true };
+  return { ...withRelease(counted, () => ({ growsBy: 0 })), isResizing: true };
 }
 
 /** A change that is asked for. */
@@ -161,8 +164,8 @@ export function joined(app: App, { batch, waitReady, rollback }: ReleaseOptions)
 export function ended(app: App, result: NonNullable<Release["result"]>, at: number): App {
   const { release } = app;
   if (release === undefined) return app;
-  const { growsBy = 0, ...rest } = release;
-  const over: Release = { ...rest, reload: [], begun: [], done: [], result, endedAt: at };
+  const { growsBy = 0 } = release;
+  const over: Release = { ...release, reload: [], begun: [], done: [], result, endedAt: at };
   const isGood = result === "done";
   const history = isGood && release.undoes !== undefined
     ? app.history.map((one) =>

@@ -203,6 +203,18 @@ Deno.test("apply() adds instances although one is deleted during the reload", as
   assertEquals(supervisor.list().length, 3);
 });
 
+Deno.test("apply() leaves the number of instances to a later scale", async () => {
+  await using test = await TestManager.open();
+  const { supervisor } = test;
+  await test.script("web", "exec sleep 1000", { instances: 2, ready_delay: "300ms" });
+  const config = { ...supervisor.process("web:0").config, env: { NEW: "1" }, instances: 4 };
+  const applying = apply(supervisor, await supervisor.apply.plan([config]));
+  await test.until("web:0", "starting");
+  await supervisor.scale("web", 3);
+  await applying;
+  assertEquals(supervisor.list().map(({ config }) => config.env), Array(3).fill({ NEW: "1" }));
+});
+
 Deno.test("apply() leaves an app alone in a late wave if a later request has it otherwise", async () => {
   for (const later of ["2", "0"]) {
     await using test = await TestManager.open();
