@@ -3,7 +3,7 @@
  * Runs all checks: format, lint, types, layers, package, tests.
  *
  * `deno task test` runs all of them, `--no-tests` all but the tests. Other arguments go to `deno test`,
- * which then runs alone: `deno task test tests/model --filter "stop"`.
+ * which then runs alone, and from source: `deno task test tests/model --filter "stop"`.
  */
 
 import { type Outcome, runStep, type Step } from "./checks/steps.ts";
