@@ -163,7 +163,7 @@ browserTest(
     await dashboard.go("#/logs?t=api");
     await page.getByRole("button", { name: "Now" }).click();
     await page.getByRole("button", { name: "Follow (f)", pressed: true }).waitFor();
-    await page.locator(".histogram .of-error").first().click();
+    await page.locator(".histogram .is-crashed").first().click();
     await page.locator(".log-row.is-cursor").waitFor();
     await page.getByRole("button", { name: "Follow (f)" }).click();
     await page.getByRole("button", { name: "Follow (f)", pressed: true }).waitFor();

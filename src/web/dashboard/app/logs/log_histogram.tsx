@@ -12,6 +12,10 @@ import { type LogQuery, rangeParams } from "./log_query.ts";
 const [HEIGHT, FOOT] = [58, 18];
 const STEPS = 90;
 
+const LOOKS: Readonly<Record<LogLevel, string>> = {
+  ...{ debug: "faint", info: "accent", warn: "is-waiting", error: "is-crashed" },
+};
+
 /** The histogram. A click goes to that moment, a drag zooms in. */
 export function LogHistogram({ query }: { query: LogQuery }) {
   const axis = useTimeAxis();
@@ -54,9 +58,7 @@ export function LogHistogram({ query }: { query: LogQuery }) {
                 if (one[level] === 0) return null;
                 const height = Math.max(1.5, one[level] / most * (HEIGHT - FOOT - 4));
                 y -= height;
-                return (
-                  <rect key={level} class={`of-${level}`} {...{ x, y, height }} width={wide} />
-                );
+                return <rect key={level} class={LOOKS[level]} {...{ x, y, height }} width={wide} />;
               })}
             </g>
           );

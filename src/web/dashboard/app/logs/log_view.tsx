@@ -386,7 +386,7 @@ function LineDetails({ line, query, onQuery, linkOf, onClose }: Omit<LogViewProp
       </div>
       {unfolded !== "" && <pre tabIndex={0}>{unfolded}</pre>}
       {fields !== undefined && (
-        <dl class="fields" tabIndex={0}>
+        <dl class="facts fields" tabIndex={0}>
           {Object.entries(fields).map(([key, value]) => (
             <div key={key}>
               <dt>

@@ -182,7 +182,7 @@ export function Strip({ bars, label }: { bars: readonly StripBar[]; label: strin
         const height = Math.max(4, Math.round(size * (STRIP_HEIGHT - 2)));
         const x = index * (BAR_WIDTH + BAR_GAP);
         return (
-          <g key={index} class={skipped ? "was-skipped" : ok ? "was-ok" : "was-bad"}>
+          <g key={index} class={skipped ? "faint" : ok ? "is-running" : "is-crashed"}>
             <title>{title}</title>
             <rect x={x} y={STRIP_HEIGHT - height} width={BAR_WIDTH} height={height} rx="1.5" />
             {!ok && !skipped && <path d={`M${x + 1.5} ${STRIP_HEIGHT - 6}l4 4m0-4l-4 4`} />}

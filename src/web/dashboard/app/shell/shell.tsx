@@ -183,7 +183,13 @@ function ToastBox({ toast }: { toast: Toast }) {
   const { id, kind, text, detail, action } = toast;
   return (
     <div class={`toast is-${kind}`} role={kind === "failed" ? "alert" : undefined}>
-      {kind === "busy" ? <span class="spinner" aria-hidden="true" /> : <Icon name={kind} />}
+      {kind === "busy"
+        ? <span class="spinner" aria-hidden="true" />
+        : (
+          <span class={kind === "done" ? "is-running" : "bad"}>
+            <Icon name={kind} />
+          </span>
+        )}
       <div class="toast-text">
         <strong>{text}</strong>
         {detail && <p>{detail}</p>}

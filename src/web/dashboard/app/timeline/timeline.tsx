@@ -148,7 +148,7 @@ function LaneBar({ lane: { states, ticks, runs }, x }: {
       {runs.map(({ from, to, ok }) => (
         <rect
           key={from}
-          class={`lane-run ${ok ? "was-ok" : "was-bad"}`}
+          class={`lane-run ${ok ? "is-running" : "is-crashed"}`}
           x={x(from)}
           y={top - 3}
           width={Math.max(3, x(to) - x(from))}
