@@ -1,6 +1,7 @@
-#!/bin/sh
+#!/bin/bash -p
 # Starts procsup with the Deno that npm installed (hoisted or not, with or without its install
-# script), otherwise with the one on PATH.
+# script), otherwise with the one on PATH. Other shells would drop variables with names such as
+# discovery.type. With -p it runs no file that BASH_ENV names.
 self=$(readlink -f "$0" 2>/dev/null || realpath "$0")
 package=${self%/*/*}
 # The runtime does not start in a directory that was removed. Commands that need it say so.

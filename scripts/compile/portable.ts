@@ -38,14 +38,13 @@ const UNPACKING = /^fail\(\)[^]*?(?=^# A daemon without a PATH)/m;
 
 /**
  * Builds the portable form as its stub unpacks it, for the running Deno, in an existing folder. Returns
- * the path of a stub that unpacks nothing. It is for Bash, since other shells drop variables with names
- * such as `discovery.type`.
+ * the path of a stub that unpacks nothing.
  */
 export async function buildUnpacked(root: string, folder: string): Promise<string> {
   await bundle(root, `${root}/scripts/compile/portable_entry.ts`, folder);
   Deno.symlinkSync(Deno.execPath(), `${folder}/deno`);
   const stub = stubTemplate()
-    .replace(HEADING, "#!/bin/bash\n")
+    .replace(HEADING, "#!/bin/bash -p\n")
     .replace(UNPACKING, () => `dir=${shellWord(folder)}\n`);
   const path = `${folder}/procsup`;
   Deno.writeTextFileSync(path, stub, { mode: 0o755 });

@@ -1,6 +1,7 @@
-#!/bin/sh
+#!/bin/bash -p
 # procsup @VERSION@, the portable form: this script, then a compressed Deno and the program. The
-# script unpacks them once, into a folder of the user, and runs them from there.
+# script unpacks them once, into a folder of the user, and runs them from there. Other shells would
+# drop variables with names such as discovery.type. With -p it runs no file that BASH_ENV names.
 hash=@HASH@
 case $0 in
   /*) self=$0 ;;
@@ -78,7 +79,6 @@ dir=$cache/$hash
 whole() {
   [ $# = @FILES@ ] && [ -f "$dir/.mark" ] || return 1
   for file; do
-    # shellcheck disable=SC3013
     if [ "$file" -nt "$dir/.mark" ]; then return 1; fi
   done
 }
