@@ -334,9 +334,11 @@ export class Registry implements Machine, AppOwner {
     const now = process.snapshot;
     for (const type of publishedChanges(before, now, input, process.config)) {
       const cause = endCauseOf(type, before, now, input, process.config);
-      // The reason of its state is from the time of the earlier daemon.
+      const isLate = type === "restarted" && now.state !== "running";
+      // The reason of its state is from the time of the earlier daemon, or that of a later end.
       this.#hub.publishOf(process, type, {
         ...type === "adopted" && { reason: "" },
+        ...isLate && { reason: before.lastReason },
         ...cause !== undefined && { cause },
       });
     }

@@ -170,7 +170,8 @@ export const CHANGE_MEANINGS: Readonly<Record<ChangeType, string>> = {
   added: "The process was created.",
   deleted: "The process was deleted.",
   adopted: "A new daemon adopted the running process.",
-  restarted: "The run of an automatic restart is up; `reason` says why there was one.",
+  restarted:
+    "The run of an automatic restart is up, or is over already; `reason` says why it began.",
   released: "A change of its app is on all instances; `by` says who asked.",
   release_failed: "A change of its app failed; `reason` has the reason and the last output.",
   note: "A warning; `reason` says what happened. The state is unchanged.",

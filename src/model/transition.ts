@@ -45,6 +45,7 @@ import {
   exited,
   freshStart,
   hookEffects,
+  isUp,
   launch,
   leftBy,
   orphanCleanup,
@@ -311,11 +312,6 @@ function reached(before: Snapshot, now: Snapshot): Snapshot {
   const isTold = now.endCause !== null && (AT_REST.has(now.state) || isUp(now));
   if (!isMade && !isTold) return now;
   return { ...now, ...isMade && { pending: null }, ...isTold && { endCause: null } };
-}
-
-/** Whether it runs and its pid is known. */
-function isUp({ state, pid }: Snapshot): boolean {
-  return state === "running" && pid > 0;
 }
 
 function withDue(now: Snapshot, dueHooks: readonly HookName[]): Snapshot {

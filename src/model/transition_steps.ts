@@ -237,6 +237,11 @@ export function running(now: Snapshot, policy: Policy): Step {
   ];
 }
 
+/** Whether it runs and its pid is known. */
+export function isUp({ state, pid }: Snapshot): boolean {
+  return state === "running" && pid > 0;
+}
+
 /** Runs hooks in the background, if they are configured. */
 export function hookEffects({ hooks }: Policy, ...names: readonly HookName[]): Effect[] {
   return names.filter((hook) => hooks[hook] !== undefined)

@@ -8,10 +8,7 @@ import { browserTest, type Dashboard } from "./browser.ts";
 
 const ALL = ["minor", "moderate", "serious", "critical"];
 
-/**
- * Sends crashes to two receivers; `word` is in the URLs, which nobody may see. The runs last a moment:
- * one that ends before its pid is known has no event of its start.
- */
+/** Sends crashes to two receivers; `word` is in the URLs, which nobody may see. */
 async function tell({ daemon }: Dashboard, good: Receiver, bad: Receiver, word: string) {
   Deno.writeTextFileSync(`${daemon.home}/key`, SECRET);
   const file = `${daemon.home}/procsup.yaml`;
@@ -24,7 +21,7 @@ webhooks:
 processes:
   crasher:
     entrypoint: /bin/sh
-    args: ["-c", "sleep 0.1; exit 3"]
+    args: ["-c", "exit 3"]
     namespace: shop
     restart_delay: 10ms
     max_restarts: 2

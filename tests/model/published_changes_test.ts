@@ -71,6 +71,9 @@ Deno.test("endCauseOf() tells each end once, with its cause", () => {
     request: { verb: "restart", reason: "", cause },
   });
   const always = life.policy({ restartPolicy: "always" });
+  const waitReady = life.policy({ waitReady: true });
+  const crash = life.exited(1, 1);
+  const pidKnown = (attempt: number): Input => ({ type: "pid_known", attempt, pid: 7 });
   const rows: [readonly Input[], readonly string[], Policy?][] = [
     [[life.exited(1, 1), life.delayOver(1), ...up(2)], ["crashed crash", "restarted -"]],
     [[life.exited(1, 1)], ["crashed crash"], life.policy({ restartPolicy: "never" })],
@@ -85,6 +88,30 @@ Deno.test("endCauseOf() tells each end once, with its cause", () => {
     [[life.reload({ generation: 2 }), ...again(1)], ["running release"]],
     [[life.recycle(1), ...again(1)], ["restarted health"]],
     [[life.recycle(1), life.terminated(1)], ["errored health"], life.policy({ maxRestarts: 0 })],
+    // The run of a restart has an event, with its cause, also if it ends before it is up.
+    [
+      [crash, life.delayOver(1), life.launched(2), life.exited(2, 1), pidKnown(2)],
+      ["crashed crash", "restarted -", "crashed crash"],
+    ],
+    [
+      [life.recycle(1), life.terminated(1), life.launched(2), life.exited(2, 1)],
+      ["restarted health", "crashed crash"],
+    ],
+    [
+      [life.exited(1, 0), life.delayOver(1), life.launched(2), life.exited(2, 1)],
+      ["restarted exit", "crashed crash"],
+      always,
+    ],
+    [
+      [life.recycle(1), life.terminated(1), life.launched(2), life.stop(), pidKnown(2)],
+      ["restarted health"],
+    ],
+    [[crash, life.delayOver(1), life.stop(), life.launched(2)], ["crashed crash", "restarted -"]],
+    [
+      [crash, life.delayOver(1), life.launched(2), pidKnown(2), life.exited(2, 1)],
+      ["crashed crash", "restarted -", "crashed crash"],
+      waitReady,
+    ],
     // A stop overtakes the recycling.
     [[life.recycle(1), life.stop(), life.terminated(1)], ["stopped user"]],
   ];
