@@ -118,7 +118,7 @@ export interface Snapshot {
   readonly totalUptimeMs: number;
   /** Values of `totalUptimeMs` at the automatic restarts that still count. */
   readonly restartsAt: readonly number[];
-  /** Restarts in a row because of changed files, right after a start; see `isLoop()`. */
+  /** Actions in a row on changed files, right after a start or the last one; see `isLoop()`. */
   readonly watchRestarts: readonly number[];
   /** Time of the last action after changed files that left the run alive; null if never. */
   readonly watchedUntil: number | null;

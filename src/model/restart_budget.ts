@@ -85,26 +85,26 @@ export class RestartTally {
   }
 }
 
-/** Restarts in a row after which watching pauses. */
+/** Restarts, or other actions on changed files, in a row after which watching pauses. */
 export const LOOP_RESTARTS = 10;
 
-/** A change that comes later than this after a start is not the app's own. */
+/** A change that comes later than this after a start or an action is not made by it. */
 const SOON_MS = 3000;
 
 /** Restarts longer ago than this do not count. */
 const LOOP_WINDOW_MS = 120_000;
 
-/** One restart because of a change. */
+/** One restart, or other action, because of a change. */
 export interface WatchRestart {
   /** Milliseconds since the epoch. */
   readonly at: number;
-  /** How long the app had been up. */
+  /** How long the app had been up, or the last action over. */
   readonly upForMs: number;
 }
 
 /**
- * The times of the restarts in a row that each came soon after a start, this one included; a late
- * one ends the row.
+ * The times of the restarts in a row that each came soon after a start or an action, this one
+ * included; a late one ends the row.
  */
 export function withRestart(
   row: readonly number[],

@@ -95,6 +95,14 @@ export class SourceWatch implements Monitor {
     // Not once the supervisor shuts down.
     if (ifPossible(() => (machine.refuseClosed(), true)) === undefined) return;
     const { action, command } = config.watch!;
+    if (this.#isCommandRunning) return;
+    if (this.#isLoop(attempt, startedAt)) {
+      return this.#process.note(
+        `watching is paused until the next restart: ${LOOP_RESTARTS} changes in a row came right ` +
+          `after a start or an action, "${path}" changed last. If the app or the action writes it, ` +
+          "add it to watch.ignore",
+      );
+    }
     const reason = `file changed: ${path}`;
     if (action === "command") {
       this.#process.note(`${reason}, the watch command runs`);
@@ -115,17 +123,20 @@ export class SourceWatch implements Monitor {
       this.#process.note(`${reason}, it is reloaded`);
       // A reload may fail, or leave the run alive.
       this.#over();
-      if (config.reloadSignal !== undefined) return this.#request(verb, reason);
     }
-    const at = machine.world.clock.now();
-    const upForMs = this.#run.uptimeMs || Math.max(0, at - (startedAt ?? at));
-    this.#process.post({ type: "file_changed", attempt, at, upForMs });
-    if (!isLoop(this.#process.snapshot.watchRestarts)) return this.#request(verb, reason);
-    this.#process.note(
-      `watching is paused until the next restart: ${LOOP_RESTARTS} ${verb}s in a row came ` +
-        `right after a start, "${path}" changed last. If the app writes it, add it to ` +
-        "watch.ignore",
+    this.#request(verb, reason);
+  }
+
+  /** Counts a change. True if it is one of too many that each came right after the last action. */
+  #isLoop(attempt: number, startedAt: number | null): boolean {
+    const at = this.#process.machine.world.clock.now();
+    const { watchedUntil } = this.#process.snapshot;
+    const upForMs = Math.min(
+      this.#run.uptimeMs || Math.max(0, at - (startedAt ?? at)),
+      watchedUntil === null ? Infinity : Math.max(0, at - watchedUntil),
     );
+    this.#process.post({ type: "file_changed", attempt, at, upForMs });
+    return isLoop(this.#process.snapshot.watchRestarts);
   }
 
   #request(verb: "restart" | "reload", reason: string): void {
@@ -140,7 +151,6 @@ export class SourceWatch implements Monitor {
 
   /** Changes while the command runs do not count: it may make them. */
   async #runCommand(command: HookConfig): Promise<void> {
-    if (this.#isCommandRunning) return;
     this.#isCommandRunning = true;
     await this.#hooks.runCommand("watch", command);
     this.#isCommandRunning = false;

@@ -1,7 +1,8 @@
 /** When a change of a watched file starts an app: with real files, in a fake world. */
 
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertMatch } from "@std/assert";
 import { NEW, type Snapshot } from "../../src/model/process_state.ts";
+import { LOOP_RESTARTS } from "../../src/model/restart_budget.ts";
 import { sleep } from "../../src/platform/clock.ts";
 import { tempHome } from "../support/temp_home.ts";
 import { waitFor } from "../support/wait_for.ts";
@@ -9,6 +10,9 @@ import { LoneProcess } from "./lone_process.ts";
 
 const RUN = { runId: "run", wrapperPid: 1000, wrapperStart: "1", bootId: "boot" };
 const RUNNING = { state: "running", run: RUN, pid: 1001, ready: true } as const;
+
+/** Restarts at once. */
+const QUICK = { enabled: true, debounce: "1ms" };
 
 interface Case {
   readonly config?: Record<string, unknown>;
@@ -47,11 +51,10 @@ async function changed(
   check: (lone: LoneProcess, touch: () => void) => Promise<void>,
 ): Promise<void> {
   await using folder = tempHome();
-  const watch = { enabled: true, debounce: "1ms" };
   const snapshot = left === undefined
     ? NEW
     : { ...NEW, desired: "up" as const, attempt: 1, ...left };
-  await using lone = new LoneProcess({ watch, cwd: folder.path, ...config }, snapshot);
+  await using lone = new LoneProcess({ watch: QUICK, cwd: folder.path, ...config }, snapshot);
   const { process, world } = lone;
   if (left === undefined) {
     void process.start().catch(() => {});
@@ -92,4 +95,33 @@ for (const [what, one] of Object.entries(LEFT_ALONE)) {
       await sleep(300);
       assertEquals(lone.world.children.length, before);
     }));
+}
+
+for (
+  const [name, action] of Object.entries({
+    restart: {},
+    reload: { watch: { action: "reload" }, reload_signal: "SIGHUP" },
+    signal: { watch: { action: "signal:usr1" } },
+    command: { watch: { action: "command", command: "true" } },
+  })
+) {
+  Deno.test(`watching pauses after ten changes in a row that each follow a ${name}`, () =>
+    changed(
+      { config: { ...action, watch: { ...QUICK, ...action.watch } } },
+      async (lone, touch) => {
+        const pauses = () => lone.notes.filter((note) => note.startsWith("watching is paused"));
+        await waitFor(() => {
+          lone.world.clock.advance(1);
+          if (lone.state === "running") touch();
+          return pauses().length > 0;
+        });
+        assertEquals(pauses().length, 1);
+        assertMatch(pauses()[0]!, /^watching is paused until the next restart: 10 .*"source"/);
+        const notes = lone.notes.length;
+        assertEquals(lone.process.snapshot.watchRestarts.length, LOOP_RESTARTS + 1);
+        touch();
+        await sleep(300);
+        assertEquals(lone.notes.length, notes);
+      },
+    ));
 }
