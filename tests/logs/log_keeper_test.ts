@@ -134,6 +134,23 @@ Deno.test("LogKeeper releases a process at rest and sets no timer", async () => 
   await waitFor(() => kept.timers === 0, { what: "no more timers" });
 });
 
+Deno.test("LogKeeper writes nothing more beside the logs of a deleted process", async () => {
+  await using kept = new KeeperScene();
+  const { scene, keeper, process } = kept;
+  keeper.start();
+  // The times of the first lines are saved at once, later ones after a while.
+  for (const end of [4, 8]) {
+    await scene.append("one\n");
+    await waitFor(() => lastMark(scene.log)?.end === end);
+  }
+  Object.assign(process, { folder: dirname(scene.log) });
+  keeper.forget(process, []);
+  const names = () => [...Deno.readDirSync(process.folder)].map(({ name }) => name);
+  for (const name of names()) Deno.removeSync(`${process.folder}/${name}`);
+  await keeper.close();
+  assertEquals(names(), []);
+});
+
 Deno.test("LogKeeper truncates where the file system cannot cut, and reports it once", {
   ignore: Deno.build.os !== "linux",
 }, async () => {

@@ -135,8 +135,8 @@ export class LogKeeper {
   }
 
   /**
-   * Forgets the problems of a deleted process, and removes its line times beside logs outside of the
-   * home.
+   * Forgets the logs of a deleted process: from then on nothing is written beside them, and a later
+   * process of that name begins anew. Removes its line times beside logs outside of the home.
    * The position file stays: it hides the old lines from the next app with that log.
    */
   forget(process: LoggedProcess, others: readonly LoggedProcess[]): void {
@@ -146,9 +146,9 @@ export class LogKeeper {
       for (const about of this.#said.keys()) {
         if (about === path || about.endsWith(` ${path}`)) this.#said.delete(about);
       }
-      if (path.startsWith(`${process.folder}/`)) continue;
       this.#logs.get(path)?.release();
       this.#logs.delete(path);
+      if (path.startsWith(`${process.folder}/`)) continue;
       // Remove nothing if another user can replace the folder.
       if (sharedFileProblem(path) !== undefined) continue;
       removeIfPossible(besideLog(path, ".idx"));
@@ -322,9 +322,11 @@ export class LogKeeper {
     } finally {
       if (log !== undefined) {
         log.changes--;
-        log.refresh();
-        log.hurry();
-        this.#arm();
+        if (this.#logs.get(log.path) === log) {
+          log.refresh();
+          log.hurry();
+          this.#arm();
+        }
       }
     }
   }
