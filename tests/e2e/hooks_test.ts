@@ -361,9 +361,9 @@ Deno.test("a stop continues after a killed daemon: one pre_stop, one signal", as
   await waitFor(() => lines().length === 1, { what: "the app" });
   const stop = daemon.client.call("stop", "app").catch(() => {});
   await waitFor(() => lines().includes("signal"), { what: "the signal" });
-  const folder = `${daemon.home}/state/processes`;
-  const records = () => [...Deno.readDirSync(folder)].map(({ name }) => `${folder}/${name}`);
-  const isRecorded = () => /"signalledAt":\d/.test(Deno.readTextFileSync(records()[0]!));
+  const { id } = await daemon.status("app");
+  const record = daemon.recordOf(id);
+  const isRecorded = () => /"signalledAt":\d/.test(Deno.readTextFileSync(record));
   await waitFor(isRecorded, { what: "the record of the signal" });
   await daemon.kill();
   await stop;

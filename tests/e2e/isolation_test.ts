@@ -67,7 +67,7 @@ Deno.test("an isolated app keeps its pid, its signals and its exit code, over a 
     );
   }
   const { pid } = await daemon.status("apart");
-  const mark = runMark(pid);
+  const mark = await runMark(pid);
   await daemon.kill();
   await daemon.revive();
   assertEquals((await daemon.status("apart")).pid, pid);

@@ -196,7 +196,7 @@ async function life({ config, reloads = false, exit = [0, null] }: Program): Pro
   await waitFor(() => isListenedOn(port), { what: "it to listen again", timeoutMs: 30_000 });
   const { pid, restarts } = await daemon.status("app");
   assertEquals([pid === first.pid, restarts], [reloads, 0]);
-  const mark = runMark(parentOf(pid));
+  const mark = await runMark(parentOf(pid));
   assertEquals((await daemon.cli("stop", "app")).code, 0);
   const { state, last_exit } = await daemon.status("app");
   assertEquals([state, last_exit?.code, last_exit?.signal], ["stopped", ...exit]);
@@ -230,7 +230,7 @@ for (
       Deno.mkdirSync(cwd);
       await daemon.client.call("start", { name: "app", cwd, ...config(port, cwd) });
       let { pid: main } = await daemon.status("app");
-      const mark = runMark(parentOf(main));
+      const mark = await runMark(parentOf(main));
       const workersOf = (pid: number) => livingOf(mark).filter((one) => parentOf(one) === pid);
       await waitFor(() => workersOf(main).length > 0, { what: "its workers" });
       const promotions = () =>
@@ -297,7 +297,7 @@ def work(number):
     const files = (kind: string) =>
       [...Deno.readDirSync(cwd)].filter(({ name }) => name.startsWith(`${kind}.`)).length;
     await waitFor(() => files("begun") === 2, { what: "both tasks", timeoutMs: 30_000 });
-    const mark = runMark(parentOf(pid));
+    const mark = await runMark(parentOf(pid));
     const stop = daemon.cli("stop", "worker");
     const log = () => Deno.readTextFileSync(`${daemon.home}/apps/worker/stderr.log`);
     await waitFor(() => log().includes("Warm shutdown"), { what: "the shutdown" });

@@ -308,7 +308,7 @@ for (const { name, missing, config, status } of PROGRAMS) {
       const text = async () => (await daemon.status("app")).status_text ?? "";
       await waitFor(async () => status.test(await text()), { what: `a status of ${name}` });
     }
-    const mark = runMark(pid);
+    const mark = await runMark(pid);
     await daemon.client.call("stop", "app");
     assertEquals(livingOf(mark), []);
   });

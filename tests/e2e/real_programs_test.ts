@@ -86,7 +86,7 @@ async function keepsServing({ name, start, serves }: Program): Promise<void> {
   await waitFor(() => serves(port), { what: "it to serve" });
 
   const { pid } = await daemon.status(name);
-  const first = runMark(parentOf(pid));
+  const first = await runMark(parentOf(pid));
   Deno.kill(pid, "SIGKILL");
   await waitFor(async () => {
     const now = await daemon.status(name);
@@ -97,7 +97,7 @@ async function keepsServing({ name, start, serves }: Program): Promise<void> {
   assertEquals([back.restarts, back.last_exit?.signal], [1, "SIGKILL"]);
   assertEquals(livingOf(first), [], "left of the one that was killed");
 
-  const second = runMark(parentOf(back.pid));
+  const second = await runMark(parentOf(back.pid));
   const stopped = await daemon.cli("stop", name);
   assertEquals([stopped.code, stopped.stdout], [0, `✔ ${name}  stopped\n`]);
   assertEquals(livingOf(second), [], "left of the one that was stopped");

@@ -24,9 +24,7 @@ async function startFixture(
     cwd: "/",
     ...config,
   });
-  // During exec a process has no environment.
-  await waitFor(() => runMark(pid));
-  const run = { ...runMark(pid), pid };
+  const run = { ...await runMark(pid), pid };
   // Including the wrapper.
   await waitFor(() => livingOf(run).length === members, { what: `${members} processes` });
   // A fixture has set up its signal handling when it reaches its last command.

@@ -119,7 +119,7 @@ Deno.test("daemon does not start an app twice when it was killed right before re
   const { pid, id } = await daemon.startScript("app", "exec sleep 1000");
   await daemon.kill();
   // The record of a daemon that dies between a launch and its record.
-  const path = await recordPath(daemon.home, id);
+  const path = daemon.recordOf(id);
   const record = parseRecordLines([await Deno.readTextFile(path)]).record as ProcessRecord;
   const run = { ...record.snapshot.run!, wrapperPid: 0, wrapperStart: "" };
   const snapshot = { ...record.snapshot, state: "starting", pid: 0, run } as const;
@@ -130,14 +130,6 @@ Deno.test("daemon does not start an app twice when it was killed right before re
   await daemon.client.call("stop", { target: "app" });
   assert(!isAlive(pid));
 });
-
-async function recordPath(home: string, id: string): Promise<string> {
-  const folder = `${home}/state/processes`;
-  for await (const { name } of Deno.readDir(folder)) {
-    if (name.startsWith(id) && name.endsWith(".json")) return `${folder}/${name}`;
-  }
-  throw new Error(`No record of ${id}`);
-}
 
 Deno.test("daemon never signals an unrelated process that got the pid of an exited app", {
   ignore: Deno.build.os !== "linux" || Deno.uid() !== 0,
@@ -214,7 +206,7 @@ Deno.test("daemon starts dependencies first after a reboot, whatever their numer
   });
   await daemon.kill();
   for (const { id } of [first, second]) {
-    const path = await recordPath(daemon.home, id);
+    const path = daemon.recordOf(id);
     const record = parseRecordLines([await Deno.readTextFile(path)]).record as ProcessRecord;
     const run = record.snapshot.run!;
     Deno.kill(-run.wrapperPid, "SIGKILL");

@@ -43,9 +43,18 @@ class Scene implements AsyncDisposable {
     return log.split("start\n").length - 1;
   }
 
-  /** Changes the watched file. */
+  /** Changes the watched file, once: to empty it before would be another change. */
   change(text: string): void {
-    Deno.writeTextFileSync(`${this.sources.path}/src/a.ts`, text);
+    Deno.writeTextFileSync(`${this.sources.path}/src/a.ts`, text, { append: true });
+  }
+
+  /** Whether the system tells the daemon what changes in `src`. */
+  get isWatched(): boolean {
+    const ino = Deno.statSync(`${this.sources.path}/src`).ino!.toString(16);
+    const folder = `/proc/${daemon.pid}/fdinfo`;
+    return [...Deno.readDirSync(folder)].some(({ name }) =>
+      readFileIfAny(`${folder}/${name}`)?.includes(` ino:${ino} `)
+    );
   }
 
   /** The lines of a file beside the sources, exactly that many. */
@@ -227,9 +236,12 @@ Deno.test("action command: runs once for a change, tells its failure, and what i
   await using scene = await Scene.start({ paths: ["src"], action: "command", command });
   scene.change("2");
   await scene.lines("runs", 1);
+  // Until the command is over, changes do not count.
+  await waitFor(() => scene.isWatched, { what: "the watch to go on" });
   Deno.writeTextFileSync(`${scene.sources.path}/fail`, "");
   scene.change("3");
   await scene.lines("runs", 2);
+  await waitFor(() => scene.isWatched, { what: "the watch to go on again" });
   assertEquals(await scene.notes(), [
     ...Array(2).fill("file changed: src/a.ts, the watch command runs"),
     "watch command failed with exit code 3: no css",
@@ -242,14 +254,7 @@ Deno.test("action command: runs once for a change, tells its failure, and what i
 
 Deno.test("watch.poll notices a change without events of the system, under each daemon", async () => {
   await using scene = await Scene.start({ paths: ["src"], poll: true });
-  const ino = Deno.statSync(`${scene.sources.path}/src`).ino!.toString(16);
-  const watches = () => {
-    const folder = `/proc/${daemon.pid}/fdinfo`;
-    return [...Deno.readDirSync(folder)].some(({ name }) =>
-      readFileIfAny(`${folder}/${name}`)?.includes(` ino:${ino} `)
-    );
-  };
-  assertEquals(watches(), false);
+  assertEquals(scene.isWatched, false);
   scene.change("2");
   await scene.started(2);
   await daemon.kill();

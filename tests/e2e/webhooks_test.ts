@@ -330,11 +330,8 @@ processes:
   await daemon.kill();
   Deno.writeTextFileSync(`${daemon.home}/end`, "");
   await waitFor(() => !isAlive(pid), { what: "the end of the app" });
-  const folder = `${daemon.home}/state/processes`;
-  const record = [...Deno.readDirSync(folder)]
-    .find(({ name }) => name.startsWith(id) && name.endsWith(".json"))!;
-  const isRecorded = () =>
-    Deno.readTextFileSync(`${folder}/${record.name}`).includes('"state":"crashed"');
+  const record = daemon.recordOf(id);
+  const isRecorded = () => Deno.readTextFileSync(record).includes('"state":"crashed"');
   const next = daemon.run().catch(() => {});
   while (!isRecorded()) await sleep(0);
   await daemon.kill();

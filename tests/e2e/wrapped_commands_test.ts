@@ -1,7 +1,7 @@
 /** Commands inside other commands, as people write them: found again, signalled, ended as a whole. */
 
 import { assertEquals } from "@std/assert";
-import { livingOf, parentOf, runMark } from "../fixtures/run_members.ts";
+import { livingOf, parentOf, type RunMark, runMark } from "../fixtures/run_members.ts";
 import { isInstalled } from "../support/installed.ts";
 import { TestDaemon } from "../support/procsup.ts";
 
@@ -64,14 +64,14 @@ Deno.test("commands in other commands keep their pids over a killed daemon, and 
   // deno-lint-ignore no-console
   if (missing.length > 0) console.log(`skipped: ${missing.join(", ")}, not installed or not root`);
   await using daemon = await TestDaemon.start();
-  const marks = new Map<string, ReturnType<typeof runMark>>();
+  const marks = new Map<string, RunMark>();
   const pids = new Map<string, number>();
   await Promise.all(here.map(async ({ name, argv: [entrypoint, ...args], exit }) => {
     const keys = { cwd: "/", min_uptime: "200ms", stop_timeout: exit === KILL ? "500ms" : "20s" };
     await daemon.client.call("start", { name, entrypoint, args, ...keys });
     const { pid } = await daemon.status(name);
     pids.set(name, pid);
-    marks.set(name, runMark(parentOf(pid)));
+    marks.set(name, await runMark(parentOf(pid)));
   }));
   await daemon.kill();
   await daemon.revive();

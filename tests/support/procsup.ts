@@ -168,6 +168,15 @@ export class TestDaemon implements AsyncDisposable {
     return this.client.call("status", target);
   }
 
+  /** Path of the record of a process, by the beginning of its id. */
+  recordOf(id: string): string {
+    const folder = `${this.home}/state/processes`;
+    for (const { name } of Deno.readDirSync(folder)) {
+      if (name.startsWith(id) && name.endsWith(".json")) return `${folder}/${name}`;
+    }
+    throw new Error(`No record of ${id}`);
+  }
+
   /** Runs one command of the program against this daemon. */
   cli(...args: string[]): Promise<Ran> {
     return cli(this.home, ...args);
