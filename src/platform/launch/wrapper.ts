@@ -136,8 +136,9 @@ export function wrapperScript(
   { piped = false, stdin = false, terminal, notify }: WrapperIo,
 ): string {
   const reader = notify === undefined ? "" : readerLines(notify);
-  // A shell prints what it waits for: that it was ended.
-  const end = notify === undefined ? "" : "; { kill $!; wait $!; } 2>/dev/null";
+  // A shell prints what it waits for: that it was ended. A signal that it traps is lost on a subshell
+  // that has just begun, as the reader's has if the app ends at once.
+  const end = notify === undefined ? "" : "; { kill -KILL $!; wait $!; } 2>/dev/null";
   if (terminal !== undefined) {
     const prepare = terminalLines(terminal) + reader;
     return text(prepare, ">&0 2>&0 9>&-", "exec </dev/null 9>&-; wait", end);
