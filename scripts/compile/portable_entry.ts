@@ -3,7 +3,7 @@
 import { runCli } from "../../src/cli/cli.ts";
 import { unpackedFolder } from "../../src/platform/own_program.ts";
 import { holdUnpacked, pruneUnpacked } from "../../src/platform/unpacked.ts";
-import { giveBackVariables } from "./lent_variables.ts";
+import { giveBackVariables } from "../../src/platform/launch/lent_variables.ts";
 
 /** Set by the stub if it has just unpacked. */
 const UNPACKED = "PROCSUP_UNPACKED";

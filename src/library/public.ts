@@ -4,7 +4,7 @@ export { freePort, type PortOptions, waitForPort } from "./ports.ts";
 export { type LaunchOptions, Process, ProcessHost, type VerbOptions } from "./process_host.ts";
 export type * from "./options.ts";
 export type { DurationInput } from "../model/duration.ts";
-export { type ErrorCode, type ErrorDetails, ProcsupError } from "../model/errors.ts";
+export { type ErrorCode, type ErrorDetails, type Mistake, ProcsupError } from "../model/errors.ts";
 export type { Hint, HintCommand } from "../model/hint.ts";
 export { hintText } from "./words.ts";
 export { type FailedStart, type LastWords, StartFailedError } from "../model/start_failed.ts";

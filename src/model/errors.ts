@@ -98,15 +98,17 @@ export function isErrorCode(value: unknown): value is ErrorCode {
   return typeof value === "string" && Object.hasOwn(ERROR_TABLE, value);
 }
 
-/** The optional parts of a `ProcsupError`. */
 /** A mistake in a configuration file; line and column begin at 1. */
 export interface Mistake {
+  /** Path of the file. */
   readonly file: string;
   readonly line: number;
   readonly column: number;
+  /** What is wrong, as a sentence. */
   readonly what: string;
 }
 
+/** The optional parts of a `ProcsupError`. */
 export interface ErrorDetails {
   /** The next thing to do; a string is a text without a command. */
   readonly hint?: Hint | string | undefined;

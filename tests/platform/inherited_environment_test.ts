@@ -1,5 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { withoutNodeShim } from "../../src/platform/launch/inherited_environment.ts";
+import { givenEnvironment } from "../../src/platform/launch/lent_variables.ts";
 
 Deno.test("withoutNodeShim() removes Deno's own node from the search path", () => {
   const PATH = "/home/me/.cache/deno/node_compat_bin:/usr/bin:/bin";
@@ -27,4 +28,11 @@ Deno.test("inheritedEnvironment() leaves out the variables of a service manager,
     clearEnv: true,
   }).output();
   assertEquals(new TextDecoder().decode(stdout), `${kept.join(" ")}\n`);
+});
+
+Deno.test("givenEnvironment() has what the user set in place of what a launcher lends to Deno", () => {
+  const lent = { PATH: "/bin", DENO_DIR: "/cache/1/.cache", DENO_NO_UPDATE_CHECK: "1" };
+  const kept = { PROCSUP_USER_DENO_DIR: "/mine", PROCSUP_USER_NO_UPDATE_CHECK: "" };
+  assertEquals(givenEnvironment({ ...lent, ...kept }), { PATH: "/bin", DENO_DIR: "/mine" });
+  assertEquals(givenEnvironment(lent), lent);
 });

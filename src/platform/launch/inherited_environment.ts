@@ -1,6 +1,7 @@
 /** The environment that child processes inherit. */
 
 import { textsOf, variablesOf } from "../scan/process_environment.ts";
+import { givenEnvironment } from "./lent_variables.ts";
 import { OPEN_FILES } from "./ulimits.ts";
 
 /** Variables that a service manager sets for a service, but not for the service's children. */
@@ -38,7 +39,8 @@ export function daemonEnvironment(): Record<string, string> {
 export function environmentOfDaemon(pid: number): Record<string, string> | undefined {
   const env = variablesOf(textsOf(`/proc/${pid}/environ`));
   if (Object.keys(env).length === 0) return undefined;
-  return only((name) => !name.startsWith("PROCSUP_") || name === OPEN_FILES, env);
+  const ours = (name: string) => name.startsWith("PROCSUP_") && name !== OPEN_FILES;
+  return only((name) => !ours(name), givenEnvironment(env));
 }
 
 function only(
