@@ -98,11 +98,13 @@ export function isErrorCode(value: unknown): value is ErrorCode {
   return typeof value === "string" && Object.hasOwn(ERROR_TABLE, value);
 }
 
-/** A mistake in a configuration file; line and column begin at 1. */
+/** A mistake in a configuration file. */
 export interface Mistake {
   /** Path of the file. */
   readonly file: string;
+  /** Its line; the first is 1. */
   readonly line: number;
+  /** Its column; the first is 1. */
   readonly column: number;
   /** What is wrong, as a sentence. */
   readonly what: string;
