@@ -16,7 +16,7 @@ export interface HealthRecord {
   readonly goodSince?: number;
   /** Uptime in milliseconds at the last failure that counted. */
   readonly failedAt?: number;
-  /** A check is in progress, and may change this. */
+  /** A check is in progress, or is made again because it did not meet the run: it may change this. */
   readonly isChecking?: boolean;
 }
 

@@ -6,7 +6,7 @@ import { type Clock, systemClock } from "./clock.ts";
 import { Launcher } from "./launch/launcher.ts";
 import { cleanUpOrphans, isInGroup, terminateRun, wrapperAlive } from "./scan/process_group.ts";
 import type { HomePaths } from "./files/paths.ts";
-import { connectToRun, type KnownAcceptors } from "./launch/run_connection.ts";
+import { connectToRun, type Meetings } from "./launch/run_connection.ts";
 import { NoticeLog } from "./launch/notice_log.ts";
 import { ReadyFiles, RunFiles } from "./launch/run_files.ts";
 import { Secrets } from "./launch/secrets.ts";
@@ -40,7 +40,7 @@ export function systemWorld(
   const memory = new MemoryGuard(clock);
   const notices = new Map<string, NoticeLog>();
   const inherited = inheritedEnvironment();
-  const acceptors: KnownAcceptors = new Map();
+  const meetings: Meetings = new Map();
   const world: World = {
     clock,
     random: Math.random,
@@ -76,7 +76,7 @@ export function systemWorld(
       return log;
     },
     limitMemory: (run, bytes, exceeded) => memory.limit(run, bytes, exceeded),
-    connect: (target, signal) => connectToRun(target, signal, acceptors),
+    connect: (target, signal) => connectToRun(target, signal, meetings),
     forget: (runId) => {
       notices.get(runId)?.close();
       notices.delete(runId);

@@ -1,5 +1,6 @@
 /** Checks a run's health, one check at a time: a target that hangs does not pile up checks. */
 
+import { formatDuration } from "../model/duration.ts";
 import { messageOf } from "../model/errors.ts";
 import { delayAfter, type HealthRecord, judge, UNKNOWN_HEALTH } from "../model/health.ts";
 import { isReadyByHealth } from "../model/transition_steps.ts";
@@ -7,6 +8,7 @@ import type { HealthCheckConfig } from "../model/process_config.ts";
 import { signalOfAction } from "../model/signal.ts";
 import { type Cancel, timeoutSignal } from "../platform/clock.ts";
 import { isLack } from "../platform/lack.ts";
+import { NotMet } from "../platform/launch/run_connection.ts";
 import { probeHttp, type ProbeOptions, probeTcp } from "../platform/sockets/probe.ts";
 import { runShell } from "../platform/launch/shell.ts";
 import { runHook } from "./hooks.ts";
@@ -16,6 +18,9 @@ import type { Monitor, RunView } from "./run_view.ts";
 
 /** `PROCSUP_EVENT` of a check by command. */
 export const HEALTH_CHECK_EVENT = "healthcheck";
+
+/** Pause after a check that did not meet the run. */
+const UNMET_DELAY_MS = 500;
 
 /** Checks until it is stopped; from the start if that is what makes it ready, otherwise once it is. */
 export class HealthMonitor implements Monitor {
@@ -29,6 +34,8 @@ export class HealthMonitor implements Monitor {
   #posting: Promise<void> | undefined;
   /** Whether the machine refused the last check. */
   #refused = false;
+  /** Begin of the first of the checks, up to the last one, that did not meet the run; steady. */
+  #unmetSince: number | undefined;
   /** Checks since the run was ready. */
   #checks: number;
 
@@ -40,7 +47,7 @@ export class HealthMonitor implements Monitor {
   }
 
   get record(): HealthRecord {
-    return { ...this.#record, isChecking: this.#isChecking };
+    return { ...this.#record, isChecking: this.#isChecking || this.#unmetSince !== undefined };
   }
 
   stop(): void {
@@ -62,22 +69,41 @@ export class HealthMonitor implements Monitor {
     await this.#hook("preHealthCheck");
     const { clock } = this.#process.world;
     const [at, startedAt] = [clock.now(), clock.steady()];
+    let isUnknown = false;
     try {
       const problem = await probe(this.#config, this.#process, this.#abort.signal) ?? "";
       // The app may say anything, also in its answer to a check.
       const { hide = String } = this.#process.hookContext();
+      this.#unmetSince = undefined;
       this.#over({ at, latencyMs: clock.steady() - startedAt, problem: hide(problem) });
     } catch (error) {
+      const latencyMs = clock.steady() - startedAt;
       const problem = `check cannot run: ${messageOf(error)}`;
       // A lack of resources says nothing about the app.
       if (isLack(error)) this.#lacks(problem);
-      else this.#over({ at, latencyMs: clock.steady() - startedAt, problem });
+      else if (error instanceof NotMet) isUnknown = this.#unmet(error.message, at, startedAt);
+      else this.#over({ at, latencyMs, problem });
     }
     this.#isChecking = false;
     if (this.#abort.signal.aborted) return;
     const delay = delayAfter(this.#checks, this.#config);
-    if (this.#process.isReady) this.#checks++;
-    this.#cancel = clock.after(delay, () => void this.#check());
+    if (this.#process.isReady && !isUnknown) this.#checks++;
+    const ms = isUnknown ? Math.min(delay, UNMET_DELAY_MS) : delay;
+    this.#cancel = clock.after(ms, () => void this.#check());
+  }
+
+  /**
+   * Other instances took every connection. Returns whether that says nothing: the neighbours of a run
+   * that hangs take all of them, too, but not by chance for as long as it may take to become ready.
+   */
+  #unmet(why: string, at: number, startedAt: number): boolean {
+    const { isReady, config: { listenTimeoutMs }, world: { clock } } = this.#process;
+    this.#unmetSince ??= startedAt;
+    const isLong = clock.steady() - this.#unmetSince >= listenTimeoutMs;
+    if (isReady && !isLong) return true;
+    const problem = isLong ? `${why} for ${formatDuration(listenTimeoutMs)}` : why;
+    this.#over({ at, latencyMs: clock.steady() - startedAt, problem });
+    return !isLong;
   }
 
   #lacks(problem: string): void {
@@ -182,5 +208,5 @@ function toRun(process: RunView, limits: Omit<ProbeOptions, "connect">): ProbeOp
     const limit = AbortSignal.any([signal, timeoutSignal(ms)]);
     return world.connect({ run, address, isShared: shared.has(address.port) }, limit);
   };
-  return { ...limits, connect };
+  return { ...limits, connect, isShared: shared.size > 0 };
 }

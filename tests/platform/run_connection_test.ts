@@ -5,12 +5,14 @@ import { descriptorsOf, linkOf } from "../../src/platform/scan/process_table.ts"
 import { otherEnd } from "../../src/platform/scan/listening_ports.ts";
 import {
   connectToRun,
-  type KnownAcceptors,
+  type Meetings,
+  NotMet,
   NotTheRun,
 } from "../../src/platform/launch/run_connection.ts";
 import { lookAt } from "../../src/platform/files/stat.ts";
 import { BY_OUR_NAMES } from "../support/link_library.ts";
 import { tempHome } from "../support/temp_home.ts";
+import { waitFor } from "../support/wait_for.ts";
 
 /** Every user may run it. */
 const PYTHON = "/usr/bin/python3";
@@ -49,7 +51,7 @@ class Server implements AsyncDisposable {
   /** Connects to the run of a process, which leads its group. */
   async connect(
     { wrapperPid = this.pid, runId = "none", isShared = false, ms = 5000 } = {},
-    known: KnownAcceptors = new Map(),
+    known: Meetings = new Map(),
   ): Promise<Deno.TcpConn> {
     const address = { hostname: "127.0.0.1", port: (await this.#said)[0]! };
     const run = { wrapperPid, runId };
@@ -126,20 +128,53 @@ Deno.test("connectToRun() names the process that answers in place of the run", {
   assert(error.message.endsWith(`is answered by another process, pid ${server.pid}`));
 });
 
+Deno.test("connectToRun() tells whether others may accept in place of the run", {
+  ignore,
+}, async () => {
+  await using server = new Server(SERVES);
+  const errorOf = (isShared: boolean) =>
+    assertRejects(() => server.connect({ wrapperPid: Deno.pid, isShared, ms: 500 }), NotTheRun);
+  assertEquals((await errorOf(false)) instanceof NotMet, false);
+  const shared = await errorOf(true);
+  assert(shared instanceof NotMet);
+  assert(shared.message.endsWith(": no connection of the check reached this instance"));
+});
+
+Deno.test("connectToRun() hands a connection of another run to its check", {
+  ignore,
+}, async () => {
+  await using server = new Server(SERVES);
+  const taken: Deno.TcpConn[] = [];
+  const other = {
+    hostname: "127.0.0.1",
+    owners: { holds: (socket: string) => descriptorsOf(server.pid).map(linkOf).includes(socket) },
+    take: (connection: Deno.TcpConn) => taken.length === 0 && taken.push(connection) > 0,
+  };
+  const meetings: Meetings = new Map();
+  const connects = () =>
+    server.connect({ wrapperPid: Deno.pid, isShared: true, ms: 500 }, meetings);
+  const failed = assertRejects(connects, NotMet);
+  await waitFor(() => meetings.size > 0);
+  [...meetings.values()][0]!.waiting.add(other);
+  await failed;
+  using connection = taken[0]!;
+  assert(other.owners.holds(otherEnd(connection)!.socket!));
+});
+
 Deno.test("connectToRun() remembers who accepts for other runs, and forgets those that are gone", {
   ignore,
 }, async () => {
   await using server = new Server(SERVES);
-  const known: KnownAcceptors = new Map();
+  const known: Meetings = new Map();
   using _ = await server.connect({}, known);
-  const [acceptors] = [...known.values()];
-  assertEquals([...acceptors!], [server.pid]);
+  const { acceptors } = [...known.values()][0]!;
+  assertEquals([...acceptors], [server.pid]);
   const gone = 2 ** 22 + 1;
-  acceptors!.clear();
-  acceptors!.add(gone);
+  acceptors.clear();
+  acceptors.add(gone);
   const other = () => server.connect({ wrapperPid: Deno.pid, ms: 100 }, known);
   await assertRejects(other, NotTheRun, `another process, pid ${server.pid}`);
-  assertEquals([...acceptors!], [server.pid]);
+  assertEquals([...acceptors], [server.pid]);
 });
 
 Deno.test("connectToRun() knows a process that has left the tree of its run by its run id", {
@@ -189,10 +224,10 @@ const child = new Deno.Command("${PYTHON}", {
 }).spawn();
 const { value } = await child.stdout.getReader().read();
 const address = { hostname: "127.0.0.1", port: Number(new TextDecoder().decode(value)) };
-const connects = (wrapperPid, isShared) =>
-  connectToRun({ run: { runId: "none", wrapperPid }, address, isShared }, AbortSignal.timeout(100))
+const connects = (wrapperPid, isShared, ms = 100) =>
+  connectToRun({ run: { runId: "none", wrapperPid }, address, isShared }, AbortSignal.timeout(ms))
     .then(() => "own", ({ message }) => message.replace(/^port \\d+ is /, ""));
-console.log(await connects(child.pid, false));
+console.log(await connects(child.pid, false, 5000));
 console.log(await connects(999999, false));
 console.log(await connects(child.pid, true));
 child.kill("SIGKILL");

@@ -9,7 +9,7 @@ import { HealthMonitor } from "../../src/process/health_monitor.ts";
 import { sharedCheckProblem } from "../../src/process/launch_setup.ts";
 import { proof } from "../../src/process/proof.ts";
 import type { RunView } from "../../src/process/run_view.ts";
-import { connectToRun } from "../../src/platform/launch/run_connection.ts";
+import { connectToRun, NotMet } from "../../src/platform/launch/run_connection.ts";
 import { livingWith } from "../fixtures/run_members.ts";
 import { waitFor } from "../support/wait_for.ts";
 import { LoneProcess } from "./lone_process.ts";
@@ -439,6 +439,66 @@ Deno.test("a check that lacks resources of the machine does not count against th
     "check ended with code 1",
     "unhealthy",
   ]);
+});
+
+Deno.test("a check that met only other instances says nothing, and is made again soon", async () => {
+  await using target = new Target(() => new Response());
+  await using lone = new LoneProcess({
+    health_check: { type: "http", url: target.url, retries: 1, interval: "30s" },
+    ...{ wait_ready: true, listen_timeout: "20s" },
+  });
+  const { process: { config }, world } = lone;
+  const { connect } = world;
+  const told: string[] = [];
+  let isReady = false;
+  const run = {
+    ...{ world, config, uptimeMs: 60_000, run: {}, watchedMs: 0, attempt: 1 },
+    get isReady() {
+      return isReady;
+    },
+    post: ({ type }: { type: string }) => isReady = type === "became_ready",
+    hookContext: () => ({}),
+    journal: { checked: ({ problem }: { problem: string }) => told.push(problem || "good") },
+    healthChanged: (health: string) => told.push(health),
+  } as unknown as RunView;
+  let tries = 0;
+  const neighbours: typeof connect = () => {
+    tries++;
+    return Promise.reject(new NotMet("others answer"));
+  };
+  world.connect = neighbours;
+  const monitor = new HealthMonitor(run, { ...config.healthCheck!, onFailure: "none" });
+  const again = async (ms = 500) => {
+    await checkIsOver(lone);
+    world.clock.advance(ms);
+    await checkIsOver(lone);
+  };
+  // The answers of others neither make it ready nor count.
+  await again();
+  assertEquals([isReady, told.splice(0)], [false, ["others answer", "others answer"]]);
+  world.connect = connect;
+  await again();
+  assertEquals([isReady, told.splice(0), monitor.record.isChecking], [
+    true,
+    ["good", "healthy"],
+    false,
+  ]);
+  world.connect = neighbours;
+  tries = 0;
+  for (let n = 0; n < 10; n++) await again();
+  // The health stays, but it is not proven by a success from before.
+  const { health, failures, goodSince, isChecking } = monitor.record;
+  assertEquals([tries, told], [10, []]);
+  assertEquals([health, failures, goodSince, isChecking], ["healthy", 0, 60_000, true]);
+  world.connect = connect;
+  await again();
+  assertEquals([told.splice(0), monitor.record.isChecking], [["good"], false]);
+  // One that hangs is never met.
+  world.connect = neighbours;
+  await again(1000);
+  await again(20_000);
+  assertEquals(told, ["others answer for 20s", "unhealthy"]);
+  monitor.stop();
 });
 
 Deno.test("a run is not proven while a check is in progress, which may fail", async () => {

@@ -32,9 +32,15 @@ export interface RunTarget {
 /** Another process answers, or the one that answers cannot be found out. */
 export class NotTheRun extends Error {}
 
+/** Others that share the socket took every connection, which says nothing about the run. */
+export class NotMet extends NotTheRun {}
+
 /** Each pause between two rounds is longer than the one before. */
-const PAUSE_STEP_MS = 0.5;
+const PAUSE_STEP_MS = 2;
 const LONGEST_PAUSE_MS = 25;
+
+/** Between rounds that are late, so that others get the processor. */
+const LEAST_PAUSE_MS = 1;
 
 /**
  * Connections at once. One at a time reaches each process that waits by plain epoll; with
@@ -44,61 +50,106 @@ function atOnce(round: number): number {
   return round % 4 === 3 ? Math.min(round + 1, 8) : 1;
 }
 
+/** Connections to a shared socket that are not decided yet. */
+const MOST_OPEN = 16;
+
 /** Pauses between looks at a connection that was not accepted yet. */
 const FIRST_LOOK_MS = 1;
 const LAST_LOOK_MS = 8;
 
-/** Processes that accepted from a port, of any run, by port. */
-export type KnownAcceptors = Map<number, Set<number>>;
+/** Checks of runs that may accept from one port. */
+interface PortMeetings {
+  /** Processes that accepted from it, of any run. */
+  readonly acceptors: Set<number>;
+  /** Those in progress. */
+  readonly waiting: Set<Waiting>;
+}
+
+/** A check that waits for its run to accept. */
+interface Waiting {
+  readonly hostname: string;
+  readonly owners: Pick<Owners, "holds">;
+  /** Whether it takes a connection that its run has accepted. */
+  take(connection: Deno.TcpConn): boolean;
+}
+
+/** What the checks of all runs share, by port. */
+export type Meetings = Map<number, PortMeetings>;
 
 /**
  * Resolves with a connection that a process of the run has accepted. Tries new ones until the signal
- * aborts, then throws `NotTheRun` if others accepted, else the reason of the abort. Throws the error
- * of a failed connect, and of a lack of resources.
+ * aborts, then throws `NotTheRun` if others accepted (`NotMet` if they may), else the reason of the
+ * abort. Throws the error of a failed connect, and of a lack of resources.
  */
 export async function connectToRun(
   target: RunTarget,
   signal: AbortSignal,
-  known: KnownAcceptors = new Map(),
+  meetings: Meetings = new Map(),
 ): Promise<Deno.TcpConn> {
-  const owners = new Owners(
-    target,
-    known.getOrInsertComputed(target.address.port, () => new Set()),
-  );
-  for (let round = 0;; round++) {
-    const found = await tryAtOnce(atOnce(round), target, owners, signal);
-    if (found !== undefined) return found;
-    await sleep(Math.min(round * PAUSE_STEP_MS, LONGEST_PAUSE_MS), signal);
-    if (signal.aborted) throw owners.problem ?? signal.reason;
-  }
-}
-
-async function tryAtOnce(
-  count: number,
-  { address }: RunTarget,
-  owners: Owners,
-  signal: AbortSignal,
-): Promise<Deno.TcpConn | undefined> {
+  const { hostname, port } = target.address;
+  const { acceptors, waiting } = meetings.getOrInsertComputed(port, () => ({
+    ...{ acceptors: new Set<number>(), waiting: new Set<Waiting>() },
+  }));
+  const owners = new Owners(target, acceptors);
   const enough = new AbortController();
   const either = AbortSignal.any([signal, enough.signal]);
   let found: Deno.TcpConn | undefined;
-  const attempts = Array.from({ length: count }, async () => {
-    const connection = await Deno.connect({ ...address, signal: either });
-    let isKept = false;
-    try {
-      isKept = await owners.own(connection, either) && found === undefined;
-    } finally {
-      if (!isKept) connection.close();
-    }
-    if (!isKept) return;
+  let failure: { readonly error: unknown } | undefined;
+  const take = (connection: Deno.TcpConn) => {
+    if (either.aborted) return false;
     found = connection;
     enough.abort();
-  });
-  const failed = (await Promise.allSettled(attempts)).find(({ status }) => status === "rejected");
-  if (found === undefined && failed !== undefined && !signal.aborted) {
-    throw (failed as PromiseRejectedResult).reason;
+    return true;
+  };
+  const self = { hostname, owners, take };
+  const attempt = async () => {
+    try {
+      await connectOnce(target, self, waiting, either);
+    } catch (error) {
+      if (either.aborted) return;
+      failure = { error };
+      enough.abort();
+    }
+  };
+  waiting.add(self);
+  const open = new Set<Promise<void>>();
+  let due = performance.now();
+  for (let round = 0; !either.aborted; round++) {
+    for (let rest = Math.min(atOnce(round), MOST_OPEN - open.size); rest > 0; rest--) {
+      const over = attempt().finally(() => open.delete(over));
+      open.add(over);
+    }
+    due += Math.min((round + 1) * PAUSE_STEP_MS, LONGEST_PAUSE_MS);
+    // Who accepts is decided anew for each connection: on a busy machine a look at one may take long.
+    if (!target.isShared) await Promise.all(open);
+    await sleep(Math.max(due - performance.now(), LEAST_PAUSE_MS), either);
   }
-  return found;
+  waiting.delete(self);
+  await Promise.all(open);
+  if (found !== undefined) return found;
+  throw failure === undefined ? owners.problem ?? signal.reason : failure.error;
+}
+
+/** Connects, and hands the connection to the check of the run that accepts it, if there is one now. */
+async function connectOnce(
+  { address }: RunTarget,
+  { owners, take }: Waiting & { readonly owners: Owners },
+  waiting: ReadonlySet<Waiting>,
+  signal: AbortSignal,
+): Promise<void> {
+  const connection = await Deno.connect({ ...address, signal });
+  let isTaken = false;
+  try {
+    isTaken = await owners.own(connection, signal) && take(connection);
+    if (isTaken || waiting.size === 0) return;
+    const socket = otherEnd(connection)?.socket;
+    isTaken = socket !== undefined &&
+      [...waiting].some((other) =>
+        other.hostname === address.hostname && other.owners.holds(socket) && other.take(connection)
+      );
+  } finally {
+    if (!isTaken) connection.close();
+  }
 }
 
 /**
@@ -122,7 +173,10 @@ class Owners {
   constructor(target: RunTarget, acceptors: Set<number>) {
     this.#target = target;
     this.#acceptors = acceptors;
-    this.#members = isLinux ? membersOf(target.run.wrapperPid, recentProcessTable()) : [];
+    const { wrapperPid, runId } = target.run;
+    // A daemon has left the tree of its run.
+    const daemons = [...acceptors].filter((pid) => runIdOf(pid) === runId);
+    this.#members = isLinux ? [...membersOf(wrapperPid, recentProcessTable()), ...daemons] : [];
   }
 
   /** Whether the run accepts a connection; false also when the signal aborts before that. */
@@ -140,19 +194,30 @@ class Owners {
     return false;
   }
 
+  /** Whether a process of the run, as far as they are known, has a socket. */
+  holds(socket: string): boolean {
+    const member = this.#members.find((pid) => socketsNow(pid).has(socket));
+    if (member !== undefined) this.#acceptors.add(member);
+    return member !== undefined;
+  }
+
   #not(why: string): false {
     this.problem = new NotTheRun(why);
     return false;
   }
 
+  #answered(by = ""): false {
+    const { address: { port }, isShared } = this.#target;
+    const why = `port ${port} is answered by another process${by}`;
+    if (!isShared) return this.#not(why);
+    this.problem = new NotMet(`${why}: no connection of the check reached this instance`);
+    return false;
+  }
+
   #isOwn(socket: string): boolean {
     const { address: { port }, isShared } = this.#target;
-    const answered = `port ${port} is answered by another process`;
     const holder = this.#holderOf(socket);
-    if (holder === undefined) {
-      this.problem ??= new NotTheRun(answered);
-      return false;
-    }
+    if (holder === undefined) return this.problem === undefined && this.#answered();
     if (holder === "run" || (holder === "hidden" && !isShared)) return true;
     if (holder === "hidden") {
       return this.#not(
@@ -160,7 +225,7 @@ class Owners {
           "or a port of its own",
       );
     }
-    return this.#not(holder === "unknown" ? answered : `${answered}, pid ${holder}`);
+    return this.#answered(holder === "unknown" ? "" : `, pid ${holder}`);
   }
 
   /** Whether no other process can accept from the port. */
@@ -168,7 +233,10 @@ class Owners {
     const { address: { port }, isShared } = this.#target;
     const sockets = isShared ? [] : listenersOn(port);
     if (sockets.length > 0) return sockets.every((socket) => this.#isOwn(socket));
-    return this.#not(`port ${port} closes its connections before it is known who answers`);
+    const why = `port ${port} closes its connections before it is known who answers`;
+    if (!isShared) return this.#not(why);
+    this.problem ??= new NotMet(why);
+    return false;
   }
 
   /**
@@ -177,21 +245,26 @@ class Owners {
    */
   #holderOf(socket: string): "run" | "hidden" | "unknown" | number | undefined {
     const has = (pid: number) => descriptorsOf(pid).some((path) => linkOf(path) === socket);
+    if (this.holds(socket)) return "run";
     const check = lackCheck();
-    const known = this.#members.find(has) ?? [...this.#acceptors].find(has);
-    check();
-    if (known !== undefined) return this.#runOf(known);
     const begun = performance.now();
     if (begun < this.#nextScan) return undefined;
+    const known = [...this.#acceptors].find(has);
+    check();
+    if (known !== undefined) return this.#scanned(begun, this.#runOf(known));
     const table = processTable();
     this.#members = membersOf(this.#target.run.wrapperPid, table);
     const found = this.#members.find(has) ?? table.find(({ pid }) => has(pid))?.pid;
     check();
     const living = new Set(table.map(({ pid }) => pid));
     for (const pid of this.#acceptors) if (!living.has(pid)) this.#acceptors.delete(pid);
+    const hidden = () => this.#members.some(isHidden) ? "hidden" : "unknown";
+    return this.#scanned(begun, found === undefined ? hidden() : this.#runOf(found));
+  }
+
+  #scanned<T>(begun: number, result: T): T {
     this.#nextScan = performance.now() + SCAN_PAUSE * (performance.now() - begun);
-    if (found !== undefined) return this.#runOf(found);
-    return this.#members.some(isHidden) ? "hidden" : "unknown";
+    return result;
   }
 
   /** The run, or the pid of a process that is not of it. */
@@ -200,6 +273,23 @@ class Owners {
     // A daemon has left the tree of its run.
     return this.#members.includes(pid) || runIdOf(pid) === this.#target.run.runId ? "run" : pid;
   }
+}
+
+/** How long the descriptors of a process are known: looks at many connections come at once. */
+const SOCKETS_MS = 2;
+
+const lastSockets = new Map<number, { readonly until: number; readonly links: Set<string> }>();
+
+function socketsNow(pid: number): ReadonlySet<string> {
+  const last = lastSockets.get(pid);
+  if (last !== undefined && performance.now() < last.until) return last.links;
+  const check = lackCheck();
+  const links = new Set(descriptorsOf(pid).map(linkOf));
+  check();
+  const now = performance.now();
+  for (const [other, { until }] of lastSockets) if (until < now) lastSockets.delete(other);
+  lastSockets.set(pid, { until: now + SOCKETS_MS, links });
+  return links;
 }
 
 /** The leader of a group, its other processes, and descendants that left it. */

@@ -7,7 +7,7 @@ import { type ListenAddress, withoutBrackets } from "../../model/listen_address.
 import type { ExpectConfig } from "../../model/process_config.ts";
 import { timeoutSignal } from "../clock.ts";
 import { isLack } from "../lack.ts";
-import { NotTheRun } from "../launch/run_connection.ts";
+import { NotMet, NotTheRun } from "../launch/run_connection.ts";
 import { type Answer, type Connection, readAnswer } from "./http_answer.ts";
 import { withoutVerification } from "./insecure_tls.ts";
 
@@ -15,6 +15,8 @@ import { withoutVerification } from "./insecure_tls.ts";
 export interface ProbeOptions {
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
+  /** Whether the time limit begins again once it is connected, which may take long among others. */
+  readonly isShared?: boolean;
   /** Connects to the one that is checked. */
   readonly connect: (address: ListenAddress, signal: AbortSignal) => Promise<Deno.TcpConn>;
 }
@@ -29,7 +31,7 @@ interface HttpCheck {
 
 /**
  * GETs a URL, by HTTP/1.1 and past any proxy. Resolves with what is wrong, or undefined; at once when
- * `signal` is aborted. Throws if the machine lacks resources.
+ * `signal` is aborted. Throws if the machine lacks resources, and `NotMet`.
  */
 export async function probeHttp(
   check: HttpCheck,
@@ -37,8 +39,8 @@ export async function probeHttp(
 ): Promise<string | undefined> {
   // Whoever may see the app reads the result.
   const what = maskedUrl(check.url);
-  return await probe(options, { what, verb: "answer" }, async (signal) => {
-    const problem = answerProblem(await answerOf(check, options, signal), check.expect);
+  return await probe(options, { what, verb: "answer" }, async (begin) => {
+    const problem = answerProblem(await answerOf(check, options, begin), check.expect);
     return problem && `${what} answered ${problem}`;
   });
 }
@@ -75,17 +77,17 @@ function firstWords(body: string): string {
 
 /**
  * Connects to `host:port`. Resolves with what is wrong, or undefined; at once when aborted. Throws
- * if the machine lacks resources.
+ * if the machine lacks resources, and `NotMet`.
  */
 export async function probeTcp(
   endpoint: string,
   options: ProbeOptions,
 ): Promise<string | undefined> {
-  return await probe(options, { what: endpoint, verb: "accept" }, async (signal) => {
+  return await probe(options, { what: endpoint, verb: "accept" }, async (begin) => {
     const at = endpoint.lastIndexOf(":");
     const hostname = withoutBrackets(endpoint.slice(0, at));
     const port = Number(endpoint.slice(at + 1));
-    (await options.connect({ hostname, port }, signal)).close();
+    (await options.connect({ hostname, port }, begin())).close();
     return undefined;
   });
 }
@@ -93,12 +95,14 @@ export async function probeTcp(
 async function probe(
   { timeoutMs, signal }: ProbeOptions,
   { what, verb }: { readonly what: string; readonly verb: string },
-  act: (signal: AbortSignal) => Promise<string | undefined>,
+  act: (begin: () => AbortSignal) => Promise<string | undefined>,
 ): Promise<string | undefined> {
-  const timeout = timeoutSignal(timeoutMs);
+  let timeout = signal;
+  const begin = () => AbortSignal.any([timeout = timeoutSignal(timeoutMs), signal]);
   try {
-    return await act(AbortSignal.any([timeout, signal]));
+    return await act(begin);
   } catch (error) {
+    if (error instanceof NotMet) throw error;
     if (error instanceof NotTheRun) return error.message;
     if (timeout.aborted) return `${what} did not ${verb} within ${timeoutMs} ms`;
     if (isLack(error)) throw error;
@@ -108,14 +112,16 @@ async function probe(
 
 async function answerOf(
   { url: text, insecure, expect }: HttpCheck,
-  { connect }: ProbeOptions,
-  signal: AbortSignal,
+  { connect, isShared }: ProbeOptions,
+  begin: () => AbortSignal,
 ): Promise<Answer> {
   const url = new URL(text);
   const isEncrypted = url.protocol === "https:";
   const hostname = withoutBrackets(url.hostname);
   const port = url.port === "" ? (isEncrypted ? 443 : 80) : Number(url.port);
+  let signal = begin();
   const plain = await connect({ hostname, port }, signal);
+  if (isShared) signal = begin();
   let connection: Connection = plain;
   const close = () => connection.close();
   signal.addEventListener("abort", close, { once: true });
