@@ -1,7 +1,7 @@
 /** A configuration that is pasted, uploaded or named: planned, then applied. */
 
 import { assert, assertEquals } from "@std/assert";
-import { browserTest, VIOLATIONS } from "./browser.ts";
+import { browserTest, routeVerb, VIOLATIONS } from "./browser.ts";
 
 const app = (seconds: number) =>
   `{ entrypoint: /bin/sleep, args: ["${seconds}"], cwd: /, min_uptime: 50ms }`;
@@ -68,7 +68,7 @@ browserTest(
     await page.locator(".plan-changed").getByText("is changed").waitFor({ state: "detached" });
     // Also one that is under way.
     const { promise: held, resolve: release } = Promise.withResolvers<void>();
-    await page.route("**/config/reload", async (route) => (await held, await route.continue()));
+    await routeVerb(page, "config_reload", async (route) => (await held, await route.continue()));
     await page.getByRole("button", { name: "Show the plan" }).click();
     await page.getByRole("button", { name: "Planning…" }).waitFor();
     await text.press("End");

@@ -2,7 +2,7 @@
 
 import { assert, assertEquals } from "@std/assert";
 import { waitFor } from "../support/wait_for.ts";
-import { browserTest, VIOLATIONS } from "./browser.ts";
+import { browserTest, calledBy, VIOLATIONS } from "./browser.ts";
 
 browserTest("an app with a terminal is used in the browser", async (dashboard) => {
   const { page, daemon } = dashboard;
@@ -65,7 +65,7 @@ browserTest("an app with a terminal is used in the browser", async (dashboard) =
   await types("");
   await sees("pasted-2");
 
-  const resized = page.waitForResponse(/attach$/);
+  const resized = page.waitForResponse((answer) => calledBy(answer.request()).action === "attach");
   await page.setViewportSize({ width: 900, height: 600 });
   await resized;
   await types("clear; stty size");

@@ -1,6 +1,13 @@
 /** A real browser that shows a real daemon's dashboard. */
 
-import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+import {
+  type Browser,
+  type BrowserContext,
+  chromium,
+  type Page,
+  type Request,
+  type Route,
+} from "playwright-core";
 import { lookAt } from "../../src/platform/files/stat.ts";
 import { freePort } from "../support/http_load.ts";
 import { TestDaemon } from "../support/procsup.ts";
@@ -127,10 +134,31 @@ export class Dashboard implements AsyncDisposable {
 
 /** Opens a sign-in link, and waits until the page has used it and is live. */
 export async function signInBy(link: string, page: Page): Promise<void> {
-  const used = page.waitForResponse((answer) => answer.request().method() === "POST");
+  const used = page.waitForResponse((answer) =>
+    answer.request().method() === "POST" && answer.url().endsWith("/session")
+  );
   await page.goto(link);
   await used;
   await isLive(page);
+}
+
+/** The verb of a request and its payload; neither for a request that is no verb. */
+export function calledBy(request: Request): { action?: string; payload?: Payload } {
+  return request.url().endsWith("/ipc") ? request.postDataJSON() : {};
+}
+
+type Payload = Readonly<Record<string, unknown>>;
+
+/** Lets `act` handle the requests of a page for a verb. */
+export async function routeVerb(
+  page: Page,
+  verb: string,
+  act: (route: Route, payload: Payload) => unknown,
+): Promise<void> {
+  await page.route("**/ipc", (route) => {
+    const { action, payload = {} } = calledBy(route.request());
+    return action === verb ? act(route, payload) : route.fallback();
+  });
 }
 
 /** A script for a page whose WebSockets a proxy blocks. */

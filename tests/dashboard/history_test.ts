@@ -2,7 +2,7 @@
 
 import { assert, assertEquals } from "@std/assert";
 import { waitFor } from "../support/wait_for.ts";
-import { browserTest, NO_WEBSOCKET } from "./browser.ts";
+import { browserTest, calledBy, NO_WEBSOCKET, routeVerb } from "./browser.ts";
 
 browserTest("health, hooks and jobs show their last results", async (dashboard) => {
   const { page, daemon } = dashboard;
@@ -117,7 +117,7 @@ browserTest("without WebSockets one poll is under way at a time", async (dashboa
   await dashboard.signIn();
   const { promise: held, resolve: release } = Promise.withResolvers<void>();
   let asked = 0;
-  await page.route("**/api/v1/system/metrics", async (route) => {
+  await routeVerb(page, "system_metrics", async (route) => {
     asked++;
     await held;
     await route.continue();
@@ -157,7 +157,7 @@ browserTest("a lost request is repeated", async (dashboard) => {
   await page.clock.install();
   await dashboard.signIn();
   let asked = 0;
-  await page.route("**/api/v1/webhooks", (route) => asked++ > 0 ? route.continue() : undefined);
+  await routeVerb(page, "webhook_list", (route) => asked++ > 0 && route.continue());
   await dashboard.go("#/settings/webhooks");
   await waitFor(() => asked === 1);
   await page.clock.runFor(31_000);
@@ -165,10 +165,9 @@ browserTest("a lost request is repeated", async (dashboard) => {
   // What is asked for only once, too.
   await dashboard.daemon.startScript("web", "exec sleep 1000");
   let failed = 0;
-  await page.route(
-    "**/events/history?*type=restarted*",
-    (route) => failed++ === 0 ? route.abort() : route.continue(),
-  );
+  await routeVerb(page, "events", (route, { type }) => {
+    return type === "restarted" && failed++ === 0 ? route.abort() : route.continue();
+  });
   await dashboard.go("#/");
   await waitFor(() => failed === 1);
   await page.clock.runFor(6000);
@@ -200,8 +199,10 @@ browserTest(
     let open = 0;
     let most = 0;
     let answers = 0;
-    await page.route(/events\/history|\/processes$/, async (route) => {
-      const isList = route.request().url().endsWith("/processes");
+    await page.route("**/ipc", async (route) => {
+      const { action } = calledBy(route.request());
+      if (action !== "list" && action !== "events") return route.continue();
+      const isList = action === "list";
       if (isList) most = Math.max(most, ++open);
       await new Promise((resolve) => setTimeout(resolve, 500));
       if (isList) open--;

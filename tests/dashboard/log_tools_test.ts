@@ -2,7 +2,7 @@
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { waitFor } from "../support/wait_for.ts";
-import { browserTest, type Dashboard, NO_WEBSOCKET } from "./browser.ts";
+import { browserTest, type Dashboard, NO_WEBSOCKET, routeVerb } from "./browser.ts";
 
 const OLD = `echo 'the NEEDLE of old'; seq 1 3000 | sed 's/^/line /'; ` +
   `printf '9 %%\\r100 %% done\\n'; printf 'Error: boom\\n    at a (x.js:1)\\n    at b (y.js:2)\\n'; ` +
@@ -30,7 +30,7 @@ browserTest("older lines are searched on the server, and shown in context", asyn
   // No count of other lines is shown while those of a level are counted, which may take long.
   const counts = page.getByRole("img", { name: /^Lines over time: .* [1-9][0-9,]* other lines/ });
   await counts.waitFor();
-  await page.route(/counts.*level=error/, () => {});
+  await routeVerb(page, "log_counts", (route, { level }) => level !== "error" && route.continue());
   await page.keyboard.press("e");
   await counts.waitFor({ state: "detached" });
   await page.keyboard.press("e");

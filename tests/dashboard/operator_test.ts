@@ -3,7 +3,7 @@
 import { assert, assertEquals } from "@std/assert";
 import type { Page } from "playwright-core";
 import { waitFor } from "../support/wait_for.ts";
-import { browserTest, type Dashboard } from "./browser.ts";
+import { browserTest, calledBy, type Dashboard } from "./browser.ts";
 
 const STUCK = { depends_on: { sick: "healthy" } };
 
@@ -120,7 +120,7 @@ browserTest("actions are within reach at any width, and happen once", async (das
     assert(height < 90, `${width}: a row is ${height} px high`);
   }
   let requests = 0;
-  page.on("request", (request) => requests += Number(request.url().includes("/processes/restart")));
+  page.on("request", (request) => requests += Number(calledBy(request).action === "restart"));
   await daemon.startScript("needy", "exec sleep 1000", { depends_on: { sick: "started" } });
   await page.locator('[data-row="needy"]').getByText("running").waitFor();
   await dashboard.go("#/processes/sick");

@@ -4,7 +4,7 @@ import { assert, assertEquals } from "@std/assert";
 import { Receiver, SECRET } from "../support/receiver.ts";
 import { waitFor } from "../support/wait_for.ts";
 import { bringAxe, findings } from "./axe.ts";
-import { browserTest, type Dashboard } from "./browser.ts";
+import { browserTest, calledBy, type Dashboard, routeVerb } from "./browser.ts";
 
 const ALL = ["minor", "moderate", "serious", "critical"];
 
@@ -136,13 +136,13 @@ browserTest("a webhook is added, changed, tested and deleted", async (dashboard)
   await page.getByRole("button", { name: "Change chat" }).click();
   assertEquals(await dialog.getByLabel("Targets").inputValue(), "ns:shop\ntag:a b");
   await dialog.getByLabel("unhealthy").uncheck();
-  const saved = page.waitForRequest((request) => request.method() === "PATCH");
+  const saved = page.waitForRequest((request) => calledBy(request).action === "webhook_set");
   await dialog.getByRole("button", { name: "Save" }).click();
-  assertEquals(Object.keys((await saved).postDataJSON()), ["format", "events"]);
+  assertEquals(Object.keys(calledBy(await saved).payload!), ["name", "format", "events"]);
   await row.getByText("unhealthy").waitFor({ state: "detached" });
   // A dialog that is closed before its answer does not close the next one.
   const { promise: held, resolve: release } = Promise.withResolvers<void>();
-  await page.route("**/webhooks/chat", async (route) => (await held, await route.continue()));
+  await routeVerb(page, "webhook_set", async (route) => (await held, await route.continue()));
   await page.getByRole("button", { name: "Change chat" }).click();
   await dialog.getByRole("button", { name: "Save" }).click();
   await dialog.getByRole("button", { name: "Saving chat…" }).waitFor();

@@ -4,9 +4,9 @@ import { effect, type Signal, signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import type { Mistake } from "../../../../model/errors.ts";
 import { loadAsset } from "../data/tab_key.ts";
-import { ApiError, ask, messageOf } from "../data/api.ts";
+import { ApiError, call, messageOf } from "../data/api.ts";
 import { announce, toast } from "../shell/notices.ts";
-import type { ConfigReloadResult } from "../../../../protocol/wire.ts";
+import type { ConfigReloadPayload, ConfigReloadResult } from "../../../../protocol/wire.ts";
 import { Button, Field } from "../controls/controls.tsx";
 import { ConfigOutcome, ConfigPlan, workIn } from "./config_plan.tsx";
 import { counted } from "../data/format.ts";
@@ -47,11 +47,11 @@ function touched(): void {
 async function makePlan(): Promise<void> {
   touched();
   progress.value = "planning";
-  const body = bodyOf(true);
-  const answer = await request(body);
+  const payload = payloadOf(true);
+  const answer = await request(payload);
   progress.value = "idle";
   // The input may have changed meanwhile.
-  if (JSON.stringify(body) === JSON.stringify(bodyOf(true))) show(answer, plan);
+  if (JSON.stringify(payload) === JSON.stringify(payloadOf(true))) show(answer, plan);
 }
 
 /** Applies the configuration and waits until everything has started. */
@@ -59,7 +59,7 @@ async function applyPlan(): Promise<void> {
   progress.value = "applying";
   problem.value = "";
   const id = toast("busy", "Applying the configuration…");
-  const answer = await request(bodyOf(false));
+  const answer = await request(payloadOf(false));
   progress.value = "idle";
   if (typeof answer !== "string" && answer.status === "reloaded") {
     toast("done", "The configuration is applied", { id });
@@ -82,9 +82,9 @@ function show(
 }
 
 /** The answer, or the problem in words. */
-async function request(body: unknown): Promise<ConfigReloadResult | string> {
+async function request(payload: ConfigReloadPayload): Promise<ConfigReloadResult | string> {
   try {
-    return await ask<ConfigReloadResult>("/config/reload", { method: "POST", body });
+    return await call("config_reload", payload);
   } catch (error) {
     if (error instanceof ApiError) mistakes.value = error.mistakes;
     const taken = error instanceof ApiError && error.code === "name_taken";
@@ -94,7 +94,7 @@ async function request(body: unknown): Promise<ConfigReloadResult | string> {
   }
 }
 
-function bodyOf(isDry: boolean): Record<string, unknown> {
+function payloadOf(isDry: boolean): ConfigReloadPayload {
   const { isText, text, name, folder, path, prune } = draft;
   const common = isDry ? { dry_run: true } : { wait: true };
   if (isText.value) {

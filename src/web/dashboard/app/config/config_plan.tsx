@@ -3,7 +3,7 @@
 import { baseName } from "../../../../model/name.ts";
 import { useSignal } from "@preact/signals";
 import { Fragment } from "preact";
-import { ask, messageOf } from "../data/api.ts";
+import { call, messageOf } from "../data/api.ts";
 import { linkTo } from "../data/router.ts";
 import { processesOf } from "../data/store.ts";
 import type { ConfigReloadResult } from "../../../../protocol/wire.ts";
@@ -158,8 +158,7 @@ export function ConfigDrift({ name }: { name: string }) {
   const error = useSignal("");
   const compare = async () => {
     try {
-      const body = { dry_run: true };
-      plan.value = await ask<ConfigReloadResult>("/config/reload", { method: "POST", body });
+      plan.value = await call("config_reload", { dry_run: true });
       error.value = "";
     } catch (reason) {
       error.value = messageOf(reason);

@@ -1,8 +1,9 @@
-/** Requests to the daemon over REST, signed with the key of this tab. */
+/** Requests to the daemon, signed with the key of this tab: verbs, and the other routes. */
 
 import { REST_BASE } from "../../../../protocol/version.ts";
 import { addressOf, authorizationFor, distrust, ForeignError, hasSession } from "./tab_key.ts";
 import type { Mistake } from "../../../../model/errors.ts";
+import type { Output, Payload, ProcessResult, VerbName } from "../../../../protocol/wire.ts";
 import { compareClocks } from "./time_range.ts";
 
 type About = { readonly [K in "field" | "process"]?: string | undefined } & {
@@ -32,9 +33,7 @@ export class ApiError extends Error {
 }
 
 export interface Ask {
-  readonly method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-  readonly query?: Readonly<Record<string, string | number | boolean>>;
-  /** A text is YAML. */
+  readonly method?: "GET" | "POST" | "DELETE";
   readonly body?: unknown;
   /** A token to use instead of the session. */
   readonly token?: string;
@@ -42,10 +41,41 @@ export interface Ask {
 }
 
 /**
- * Sends a request. Throws `ApiError`, the abort reason of `signal`, or `ForeignError` if another
+ * Carries out a verb. Throws `ApiError`, the abort reason of `signal`, or `ForeignError` if another
  * program answers.
  */
+export async function call<N extends VerbName>(
+  action: N,
+  payload: Payload<N>,
+  signal?: AbortSignal,
+): Promise<Output<N>> {
+  const body = { action, payload };
+  const response = await sendTo("/ipc", { method: "POST", body, ...signal && { signal } });
+  return (await response.json()).data;
+}
+
+/** Like `call()`, for verbs on several processes. Also throws if one failed: the first failure. */
+export async function callForAll<N extends VerbName>(
+  ...how: Parameters<typeof call<N>>
+): Promise<Output<N>> {
+  const answer = await call<N>(...how);
+  const { results } = Object(answer) as { readonly results?: readonly ProcessResult[] };
+  const failed = results?.find(({ ok }) => !ok);
+  if (failed === undefined) return answer;
+  throw new ApiError(200, failed.code ?? "", `${failed.name}: ${failed.error}`);
+}
+
+/** Sends a request to a route of REST that is no verb: a stream, the session. Throws like `call()`. */
 export async function send(path: string, ask: Ask = {}): Promise<Response> {
+  return await sendTo(REST_BASE + path, ask);
+}
+
+/** Like `send()`, for the JSON of the response. */
+export async function ask<T>(path: string, how: Ask = {}): Promise<T> {
+  return await (await send(path, how)).json() as T;
+}
+
+async function sendTo(path: string, ask: Ask): Promise<Response> {
   const response = await request(path, ask);
   if (response.ok) return response;
   const isSigned = ask.token === undefined && hasSession();
@@ -59,22 +89,20 @@ export async function send(path: string, ask: Ask = {}): Promise<Response> {
 
 async function request(
   path: string,
-  { method = "GET", query, body, token, signal }: Ask,
+  { method = "GET", body, token, signal }: Ask,
 ): Promise<Response> {
-  const { pathname, search } = new URL(`${REST_BASE}${path}${queryText(query)}`, location.href);
-  const isYaml = typeof body === "string";
-  const text = body === undefined || isYaml ? body : JSON.stringify(body);
+  const text = body === undefined ? undefined : JSON.stringify(body);
   // Without the base path, which a proxy may remove.
-  const signed = { method, path: pathname + search, body: text ?? "" };
+  const signed = { method, path, body: text ?? "" };
   const authorization = token === undefined
     ? await authorizationFor(signed).catch(unreachable)
     : `Bearer ${token}`;
   const headers = {
-    ...(text === undefined ? {} : { "content-type": `application/${isYaml ? "yaml" : "json"}` }),
+    ...(text === undefined ? {} : { "content-type": "application/json" }),
     ...(authorization === undefined ? {} : { authorization }),
   };
   const askedAt = Date.now();
-  const response = await fetch(addressOf(signed.path), {
+  const response = await fetch(addressOf(path), {
     ...{ method, signal, headers, body: text },
     credentials: "omit",
     cache: "no-store",
@@ -89,30 +117,6 @@ async function request(
 function unreachable(error: unknown): never {
   if (error instanceof ForeignError) throw error;
   throw new ApiError(0, "daemon_unreachable", "The daemon cannot be reached");
-}
-
-/** Sends a request and returns the JSON of the response. Throws like `send()`. */
-export async function ask<T>(path: string, how: Ask = {}): Promise<T> {
-  return await (await send(path, how)).json() as T;
-}
-
-/** Like `ask()`, for verbs on several processes. Also throws if one failed: the first failure. */
-export async function askForAll<T>(path: string, how: Ask): Promise<T> {
-  const answer = await ask<T & { readonly results?: readonly Result[] }>(path, how);
-  const failed = answer.results?.find(({ ok }) => !ok);
-  if (failed === undefined) return answer;
-  throw new ApiError(200, failed.code ?? "", `${failed.name}: ${failed.error}`);
-}
-
-export interface Result {
-  readonly name: string;
-  readonly ok: boolean;
-  readonly error?: string;
-  readonly code?: string;
-}
-
-export function processPath(name: string, verb = ""): string {
-  return `/processes/${encodeURIComponent(name)}${verb === "" ? "" : `/${verb}`}`;
 }
 
 async function refusal(response: Response): Promise<ApiError> {
@@ -138,11 +142,6 @@ export function endOfStream({ error, code }: Failure): ApiError {
 
 function textIn(value: unknown): string | undefined {
   return typeof value === "string" ? value : undefined;
-}
-
-function queryText(query: Ask["query"]): string {
-  const entries = Object.entries(query ?? {}).map(([key, value]) => [key, String(value)]);
-  return entries.length === 0 ? "" : `?${new URLSearchParams(entries)}`;
 }
 
 export function messageOf(error: unknown): string {

@@ -1,20 +1,13 @@
 /** Carries out what the state of the feed asks for: the WebSocket, polling, signing in. */
 
 import { announce } from "../shell/notices.ts";
-import { ApiError, ask, jsonLines, send } from "./api.ts";
-import {
-  type FeedEffect,
-  type FeedMessage,
-  type Session,
-  type SystemMetrics,
-  update,
-} from "./feed_state.ts";
+import { ApiError, ask, call, jsonLines, send } from "./api.ts";
+import { type FeedEffect, type FeedMessage, type Session, update } from "./feed_state.ts";
 import { FeedSocket } from "./feed_socket.ts";
 import { feed } from "./store.ts";
 import { distrust, dropKey, ForeignError, hasSession } from "./tab_key.ts";
 import { continueSession, keepPass, whenOthersSignIn } from "./tab_session.ts";
 import { now } from "./time_range.ts";
-import type { ProcessJson } from "../../../../protocol/wire.ts";
 
 /** How often the state looks at the time. */
 const TICK_MS = 250;
@@ -124,8 +117,8 @@ function poll(attempt: number, over: AbortSignal): void {
   const look = async () => {
     const signal = AbortSignal.any([over, AbortSignal.timeout(PATIENCE_MS)]);
     const [rows, metrics] = await Promise.all([
-      ask<ProcessJson[]>("/processes", { signal }),
-      ask<SystemMetrics>("/system/metrics", { signal }),
+      call("list", undefined, signal),
+      call("system_metrics", undefined, signal),
     ]);
     receive({ type: "system_metrics", metrics });
     receive({ type: "processes", all: true, rows, gone: [] });

@@ -5,25 +5,13 @@ import { useEffect } from "preact/hooks";
 import { type Figure, HOST, type Sample } from "../process/history.ts";
 import { isNameOf } from "../../../../model/target.ts";
 import { type Polled, usePolled } from "./polled.ts";
-import { type Range, rangeQuery, SPANS } from "./time_range.ts";
+import { type Range, sinceUntil, SPANS } from "./time_range.ts";
 import { happened, recent } from "./store.ts";
-import type {
-  EventsJson,
-  MetricsHistoryJson,
-  MetricsPointJson,
-} from "../../../../protocol/wire.ts";
+import type { EventsJson, MetricsPointJson, Payload } from "../../../../protocol/wire.ts";
 
 export type EventJson = EventsJson["events"][number];
 
-interface EventQuery {
-  /** Names; default: all processes. */
-  readonly target?: string | undefined;
-  /** Default: the latest events. */
-  readonly range?: Range;
-  readonly type?: string;
-  readonly search?: string;
-  readonly limit: number;
-}
+type EventQuery = Exclude<Payload<"events">, string | undefined>;
 
 /** The daemon's limit for one answer. */
 export const MOST_EVENTS = 10_000;
@@ -31,21 +19,15 @@ export const MOST_EVENTS = 10_000;
 /** Interval of requests in case a push was missed. */
 const EVERY_MS = 30_000;
 
-/** The latest events that match a query, the newest last. */
-export function useEvents(query: EventQuery): Polled<EventsJson> {
-  const isFixed = query.range?.span === undefined && query.range !== undefined;
-  return usePolled<EventsJson>(
-    eventsPath(query),
+/** The latest events that match a query, the newest last; without a range of any time. */
+export function useEvents(query: EventQuery, range?: Range): Polled<EventsJson> {
+  const isFixed = range?.span === undefined && range !== undefined;
+  return usePolled(
+    "events",
+    { ...range && sinceUntil(range), ...query },
     isFixed ? Infinity : EVERY_MS,
     isFixed ? 0 : happened.value,
   );
-}
-
-export function eventsPath({ target, range, type, search, limit }: EventQuery): string {
-  const given = { target, type, search, limit: String(limit) };
-  const query = { ...range && rangeQuery(range), ...given };
-  const some = Object.entries(query).flatMap(([key, value]) => value ? [[key, value]] : []);
-  return `/events/history?${new URLSearchParams(some)}`;
 }
 
 const POINTS = 360;
@@ -73,32 +55,17 @@ export function useSeries(range: Range, name?: string, ids: readonly string[] = 
 
 /** Usage of several apps or processes, each in total; of the host without any. */
 export function useSeriesOf(range: Range, names: readonly string[]): readonly Series[] {
-  const query = figureQuery(
-    ["cpu_percent", "memory_bytes", "fds", "threads", "load", "up", "healthy"],
-    { ...rangeQuery(range), points: String(POINTS) },
-    names,
-  );
   const ms = range.span === undefined ? Infinity : Math.max(STEP_MS, SPANS[range.span][1] / POINTS);
-  const { data } = usePolled<MetricsHistoryJson>(`/metrics/history?${query}`, ms);
+  const { data } = usePolled("metrics_history", {
+    ...{ ...sinceUntil(range), points: POINTS, ...names.length > 0 && { target: names } },
+    fields: ["cpu_percent", "memory_bytes", "fds", "threads", "load", "up", "healthy"],
+  }, ms);
   const { series = [], step = STEP_MS * 1e6 } = data.value ?? {};
   return (names.length === 0 ? [""] : names).map((wanted) => {
     const own = series.filter(({ name }) => isNameOf(wanted, name ?? ""));
     const samples = together(own.map(({ points }) => points.map(sampleOf)));
     return { name: wanted, samples, step: step / 1e6 };
   });
-}
-
-/** The query of the history of some figures. */
-export function figureQuery(
-  fields: readonly (keyof MetricsPointJson)[],
-  range: Readonly<Record<string, string>>,
-  names: readonly string[] = [],
-): URLSearchParams {
-  return new URLSearchParams([
-    ...names.map((name) => ["target", name]),
-    ...Object.entries(range),
-    ...fields.map((field) => ["fields", field]),
-  ]);
 }
 
 const FIGURES: readonly Figure[] = ["cpu", "memory", "fds", "threads", "load"];
@@ -136,9 +103,10 @@ export const lastHour = signal<ReadonlyMap<string, readonly Sample[]>>(new Map()
 
 /** Keeps the last hour of these processes. */
 export function useLastHour(names: readonly string[]): void {
-  const range = { since: "1h", points: String(HOUR_POINTS) };
-  const query = figureQuery(["cpu_percent", "memory_bytes"], range, names);
-  const { data } = usePolled<MetricsHistoryJson>(`/metrics/history?${query}`, HOUR_STEP_MS);
+  const { data } = usePolled("metrics_history", {
+    ...{ since: "1h", points: HOUR_POINTS, ...names.length > 0 && { target: names } },
+    fields: ["cpu_percent", "memory_bytes"],
+  }, HOUR_STEP_MS);
   useEffect(() => {
     const series = data.value?.series ?? [];
     lastHour.value = new Map(series.map(({ name, points }) => [name ?? "", points.map(sampleOf)]));

@@ -2,7 +2,8 @@
 
 import { type ReadonlySignal, useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { ask, messageOf } from "./api.ts";
+import type { Output, Payload, VerbName } from "../../../../protocol/wire.ts";
+import { call, messageOf } from "./api.ts";
 import { isStale } from "./store.ts";
 
 /** An answer that is kept up to date. */
@@ -24,11 +25,16 @@ const ONCE_MS = 5000;
 const LEAST_MS = 1000;
 
 /**
- * Polls every `ms` milliseconds (`Infinity`: once) while visible, soon if `key` changes, and at once if a
+ * Carries out a verb every `ms` milliseconds (`Infinity`: once) while visible, soon if `key` changes, and at once if a
  * lost connection is back.
  */
-export function usePolled<T>(path: string, ms: number, key: unknown = ""): Polled<T> {
-  const data = useSignal<T | undefined>(undefined);
+export function usePolled<N extends VerbName>(
+  verb: N,
+  payload: Payload<N>,
+  ms: number,
+  key: unknown = "",
+): Polled<Output<N>> {
+  const data = useSignal<Output<N> | undefined>(undefined);
   const error = useSignal("");
   const asking = useRef<Asking | undefined>(undefined);
   const askedAt = useRef(-Infinity);
@@ -41,7 +47,7 @@ export function usePolled<T>(path: string, ms: number, key: unknown = ""): Polle
     };
     const { signal } = mine.abort;
     try {
-      const answer = await ask<T>(path, { signal });
+      const answer = await call(verb, payload, signal);
       // The answer may have come just before the abort.
       if (signal.aborted) return;
       data.value = answer;
@@ -59,6 +65,7 @@ export function usePolled<T>(path: string, ms: number, key: unknown = ""): Polle
     else asking.current.again = true;
   };
   const isLost = isStale.value;
+  const question = JSON.stringify([verb, payload]);
   useEffect(() => {
     if (isLost) return;
     void begin();
@@ -76,7 +83,7 @@ export function usePolled<T>(path: string, ms: number, key: unknown = ""): Polle
       asking.current?.abort.abort();
       asking.current = undefined;
     };
-  }, [path, ms, isLost]);
+  }, [question, ms, isLost]);
   const known = useRef(key);
   useEffect(() => {
     if (known.current === key) return;
@@ -85,7 +92,7 @@ export function usePolled<T>(path: string, ms: number, key: unknown = ""): Polle
     const wait = Math.max(0, askedAt.current + LEAST_MS - performance.now());
     const timer = setTimeout(() => void reload(), wait);
     return () => clearTimeout(timer);
-  }, [path, key, isLost]);
+  }, [question, key, isLost]);
   return { data, error, reload };
 }
 

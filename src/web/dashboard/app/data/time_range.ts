@@ -78,8 +78,8 @@ export function endsOf({ span, from, to }: Range, end: number): readonly [number
   return span === undefined ? [from, to] : [end - SPANS[span][1], end];
 }
 
-/** The range as query of the daemon's routes. */
-export function rangeQuery({ span, from, to }: Range): Record<string, string> {
+/** The range as the fields of verbs. */
+export function sinceUntil({ span, from, to }: Range): { since: string; until?: string } {
   return span === undefined
     ? { since: new Date(from).toISOString(), until: new Date(to).toISOString() }
     : { since: span };

@@ -1,6 +1,7 @@
 /** The screen of the machine and the daemon, with examples of API calls. */
 
-import { run } from "../process/actions.ts";
+import { run, withProgress } from "../process/actions.ts";
+import { ask } from "../data/api.ts";
 import { confirmed } from "../shell/notices.ts";
 import { useEvents, useSeries } from "../data/past.ts";
 import { usePolled } from "../data/polled.ts";
@@ -23,12 +24,12 @@ import { bytes, percent, relative, span } from "../data/format.ts";
 const INFO_MS = 30_000;
 
 export function Host() {
-  const happened = useEvents({ range: range.value, limit: 300 });
+  const happened = useEvents({ limit: 300 }, range.value);
   const common = {
     lines: [useSeries(range.value)],
     marks: marksOf(happened.data.value?.events ?? []),
   };
-  const { data } = usePolled<SystemInfoJson>("/system/info", INFO_MS);
+  const { data } = usePolled("system_info", undefined, INFO_MS);
   const [host, info] = [metrics.value, data.value];
   if (host === undefined) return <Loading />;
   return (
@@ -75,12 +76,11 @@ function DaemonActions() {
     if (!yes) return;
     await run(
       { doing: "Restoring the saved apps", done: "The saved apps are restored" },
-      "/resurrect",
-      { method: "POST" },
+      "resurrect",
+      undefined,
     );
   };
-  const save = () =>
-    run({ doing: "Saving the list", done: "The list is saved" }, "/save", { method: "POST" });
+  const save = () => run({ doing: "Saving the list", done: "The list is saved" }, "save", {});
   return (
     <div class="row wrap head-actions">
       {mayOperate.value && <Button icon="save" onClick={save}>Save list</Button>}
@@ -93,7 +93,8 @@ function DaemonActions() {
 /** Ends the session; the page asks to sign in. */
 async function signOut(): Promise<void> {
   const words = { doing: "Signing out", done: "Signed out" };
-  if (await run(words, "/session", { method: "DELETE" })) location.reload();
+  const end = () => ask("/session", { method: "DELETE" });
+  if (await withProgress(words, end)) location.reload();
 }
 
 function machineFacts(host: SystemMetrics, info?: SystemInfoJson): [string, string][] {

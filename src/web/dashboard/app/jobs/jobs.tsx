@@ -16,7 +16,7 @@ import { counted, dateTime, shortSpan } from "../data/format.ts";
 const REFRESH_MS = 5000;
 
 export function Jobs() {
-  const jobs = usePolled<readonly CronJson[]>("/cron", REFRESH_MS, happened.value);
+  const jobs = usePolled("cron_list", undefined, REFRESH_MS, happened.value);
   return (
     <>
       <h1>
@@ -74,13 +74,14 @@ interface CronRowProps {
 
 function CronRow({ job, reload, isOpen, onOpen }: CronRowProps) {
   const { name, type, schedule, timezone, enabled, running, next_run, last_run } = job;
-  const path = `/cron/${encodeURIComponent(name)}`;
-  const post = (words: { doing: string; done: string }, verb: string) =>
-    void run(words, `${path}/${verb}`, { method: "POST" }).then(reload);
+  const post = (
+    words: { doing: string; done: string },
+    verb: "cron_start" | "cron_stop" | "cron_run",
+  ) => void run(words, verb, { name }).then(reload);
   const toggle = () =>
     enabled
-      ? post({ doing: `Disabling ${name}`, done: `${name} is disabled` }, "stop")
-      : post({ doing: `Enabling ${name}`, done: `${name} is enabled` }, "start");
+      ? post({ doing: `Disabling ${name}`, done: `${name} is disabled` }, "cron_stop")
+      : post({ doing: `Enabling ${name}`, done: `${name} is enabled` }, "cron_start");
   return (
     <tr>
       <th scope="row" class="name">
@@ -131,7 +132,7 @@ function CronRow({ job, reload, isOpen, onOpen }: CronRowProps) {
         {mayOperate.value && (
           <Button
             icon="start"
-            onClick={() => post({ doing: `Running ${name}`, done: `${name} runs` }, "run")}
+            onClick={() => post({ doing: `Running ${name}`, done: `${name} runs` }, "cron_run")}
           >
             Run now
           </Button>
@@ -179,8 +180,7 @@ const EVERY_MS = 30_000;
 
 /** Last and next runs of a job, below its row. */
 function CronHistory({ job: { name, history, next_run } }: { job: CronJson }) {
-  const path = `/cron?${new URLSearchParams({ name })}`;
-  const { data } = usePolled<readonly CronJson[]>(path, EVERY_MS, next_run);
+  const { data } = usePolled("cron_list", { name }, EVERY_MS, next_run);
   const moments = data.value?.find((one) => one.name === name)?.next_runs ?? [];
   return (
     <div class="cron-history">

@@ -4,10 +4,9 @@ import { LOG_LEVELS, type LogLevel } from "../../../../model/log_line.ts";
 import { usePolled } from "../data/polled.ts";
 import { range, setRange } from "../data/router.ts";
 import { lookingAt, SPANS } from "../data/time_range.ts";
-import type { LogCountsJson } from "../../../../protocol/wire.ts";
 import { Axis, axisHandlers, useTimeAxis } from "../host/chart.tsx";
 import { clockTime, counted, dateTime } from "../data/format.ts";
-import { type LogQuery, rangeParams } from "./log_query.ts";
+import { linesIn, type LogQuery } from "./log_query.ts";
 
 const [HEIGHT, FOOT] = [58, 18];
 const STEPS = 90;
@@ -21,8 +20,9 @@ export function LogHistogram({ query }: { query: LogQuery }) {
   const axis = useTimeAxis();
   const { width, from, to } = axis;
   const { span } = range.value;
-  const { data } = usePolled<LogCountsJson>(
-    `/logs/counts?${rangeParams(query, range.value)}&steps=${STEPS}`,
+  const { data } = usePolled(
+    "log_counts",
+    { ...linesIn(query, range.value), steps: STEPS },
     span === undefined ? Infinity : SPANS[span][1] / STEPS,
   );
   const { counts = [], step = 0, counted_since = "" } = data.value ?? {};

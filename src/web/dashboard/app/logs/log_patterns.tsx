@@ -7,7 +7,7 @@ import { usePolled } from "../data/polled.ts";
 import { linkTo, range } from "../data/router.ts";
 import { SPANS } from "../data/time_range.ts";
 import { plainLine } from "./ansi.ts";
-import { type LogQuery, markOf, rangeParams, similarTo } from "./log_query.ts";
+import { linesIn, type LogQuery, markOf, similarTo } from "./log_query.ts";
 
 type Found = Output<"search_logs">;
 
@@ -23,8 +23,9 @@ interface PatternsProps {
 
 export function LogPatterns(props: PatternsProps) {
   const { span } = range.value;
-  const found = usePolled<Found>(
-    `/logs/search?${rangeParams(props.query, range.value)}&group_similar=true`,
+  const found = usePolled(
+    "search_logs",
+    { ...linesIn(props.query, range.value), group_similar: true },
     span === undefined ? Infinity : SPANS[span][1] / STEPS,
   );
   return <Answer of={found}>{(answer) => <Patterns {...props} answer={answer} />}</Answer>;

@@ -6,8 +6,8 @@ import {
   type LogName,
   type LogStream,
 } from "../../../../model/log_line.ts";
-import type { LogRequest } from "../../../../protocol/wire.ts";
-import { type Range, rangeQuery } from "../data/time_range.ts";
+import type { LogRequest, Payload } from "../../../../protocol/wire.ts";
+import { type Range, sinceUntil } from "../data/time_range.ts";
 import { structuredLine } from "../../../../model/log_level.ts";
 import { literally } from "../../../../model/plain_text.ts";
 import { plainLine } from "./ansi.ts";
@@ -119,12 +119,10 @@ export function filterOf(
   };
 }
 
-/** The query of the routes that read the lines of a range. */
-export function rangeParams(query: LogQuery, range: Range): URLSearchParams {
-  const params = new URLSearchParams(query.targets.map((name) => ["targets", name]));
-  const more = { ...rangeQuery(range), ...filterOf(query) };
-  for (const [key, value] of Object.entries(more)) params.set(key, String(value));
-  return params;
+/** The fields of the verbs that read the lines of a range. */
+export function linesIn(query: LogQuery, range: Range): Payload<"log_counts"> & object {
+  const { targets } = query;
+  return { ...targets.length > 0 && { targets }, ...sinceUntil(range), ...filterOf(query) };
 }
 
 /** The mark of a line in a link: its log and its position there. */

@@ -1,14 +1,7 @@
 /** Actions on processes. They show their progress, and ask before they interrupt or delete. */
 
-import {
-  ApiError,
-  type Ask,
-  ask,
-  askForAll,
-  messageOf,
-  processPath,
-  type Result,
-} from "../data/api.ts";
+import type { Output, Payload, ProcessResult, VerbName } from "../../../../protocol/wire.ts";
+import { ApiError, call, callForAll, messageOf } from "../data/api.ts";
 import { announce, confirmed, type Toast, toast } from "../shell/notices.ts";
 import type { IconName } from "../controls/icons.tsx";
 import { go, place, screen } from "../data/router.ts";
@@ -18,6 +11,9 @@ import { isUp, runningDependents, stoppedAmong } from "./select.ts";
 
 export type Verb = "start" | "stop" | "restart" | "reload" | "roll" | "kill" | "flush" | "delete";
 
+/** The verbs of the daemon that take several targets. */
+type ForMany = Exclude<Verb, "roll" | "kill">;
+
 interface VerbWords {
   readonly title: string;
   /** Of its buttons; default: the title. */
@@ -25,9 +21,9 @@ interface VerbWords {
   readonly icon: IconName;
   readonly doing: string;
   readonly done: string;
-  /** The daemon's verb, and its input besides the targets; default: the same verb. */
-  readonly verb?: string;
-  readonly input?: Readonly<Record<string, unknown>>;
+  /** The daemon's verb, and its input besides the targets. */
+  readonly verb: ForMany | "rolling_reload";
+  readonly input?: { readonly wait?: true; readonly force?: true };
   /** Text of the confirmation, if one is needed. */
   readonly warning?: string;
   /** Label of the confirming button; default: the title. */
@@ -40,12 +36,20 @@ interface VerbWords {
   readonly starts?: true;
 }
 
-const WAIT = { wait: true };
+const WAIT = { wait: true } as const;
 
 export const VERBS: Readonly<Record<Verb, VerbWords>> = {
-  start: { title: "Start", icon: "start", doing: "Starting", done: "Started", input: WAIT },
+  start: {
+    title: "Start",
+    verb: "start",
+    icon: "start",
+    doing: "Starting",
+    done: "Started",
+    input: WAIT,
+  },
   restart: {
     title: "Restart",
+    verb: "restart",
     icon: "restart",
     doing: "Restarting",
     done: "Restarted",
@@ -57,6 +61,7 @@ export const VERBS: Readonly<Record<Verb, VerbWords>> = {
   },
   reload: {
     title: "Reload",
+    verb: "reload",
     icon: "reload",
     doing: "Reloading",
     done: "Reloaded",
@@ -81,6 +86,7 @@ export const VERBS: Readonly<Record<Verb, VerbWords>> = {
   },
   stop: {
     title: "Stop",
+    verb: "stop",
     icon: "stop",
     doing: "Stopping",
     done: "Stopped",
@@ -99,6 +105,7 @@ export const VERBS: Readonly<Record<Verb, VerbWords>> = {
   },
   flush: {
     title: "Empty the logs of",
+    verb: "flush",
     icon: "delete",
     doing: "Emptying the logs of",
     done: "Emptied the logs of",
@@ -107,6 +114,7 @@ export const VERBS: Readonly<Record<Verb, VerbWords>> = {
   },
   delete: {
     title: "Delete",
+    verb: "delete",
     icon: "delete",
     doing: "Deleting",
     done: "Deleted",
@@ -136,7 +144,7 @@ export async function act(verb: Verb, names: readonly string[]): Promise<boolean
   const whom = whomOf(wanted);
   const id = toast("busy", `${words.doing} ${whom}…`);
   pending.set(deed, id);
-  const failures = await failuresOf(words.verb ?? verb, wanted, words.input);
+  const failures = await failuresOf(words.verb, wanted, words.input);
   pending.delete(deed);
   if (failures.length > 0) {
     announce(`${words.doing} ${whom} failed`);
@@ -189,19 +197,14 @@ function listed(names: readonly string[]): string {
 
 /** Sends the request. Returns what failed, with the names if there are several. */
 async function failuresOf(
-  verb: string,
+  verb: VerbWords["verb"],
   names: readonly string[],
-  input: Readonly<Record<string, unknown>> = {},
+  input: VerbWords["input"] = {},
 ): Promise<readonly string[]> {
   try {
-    const { results = [] } = verb === "rolling_reload"
+    const { results } = verb === "rolling_reload"
       ? await rolled(names)
-      : await patiently((signal) =>
-        ask<Answer>(`/processes/${verb}`, {
-          ...{ method: "POST", body: { ...input, target: names } },
-          ...input.wait === true && { signal },
-        })
-      );
+      : await patiently((signal) => call(verb, { ...input, target: names }, input.wait && signal));
     return results.filter(({ ok }) => !ok).map(({ name, error = "" }) =>
       names.length === 1 && results.length === 1 ? error : `${name}: ${error}`
     );
@@ -210,18 +213,14 @@ async function failuresOf(
   }
 }
 
-interface Answer {
-  readonly results?: readonly Result[];
-}
+type Result = Pick<ProcessResult, "name" | "ok" | "error">;
 
 /** A rolling reload takes one app: one request for each, even after one is refused. */
-async function rolled(names: readonly string[]): Promise<Answer> {
+async function rolled(names: readonly string[]): Promise<{ readonly results: readonly Result[] }> {
   const results: Result[] = [];
   for (const name of names) {
-    const to = processPath(name, "rolling_reload");
     try {
-      const answer = await ask<Answer>(to, { method: "POST", body: {} });
-      results.push(...answer.results ?? []);
+      results.push(...(await call("rolling_reload", { target: name })).results);
     } catch (error) {
       results.push({ name, ok: false, error: messageOf(error) });
     }
@@ -230,10 +229,8 @@ async function rolled(names: readonly string[]): Promise<Answer> {
 }
 
 /** Adds a process, and waits until its start succeeds or fails. Throws `timeout` if that takes too long. */
-export async function addAndWait<T>(config: unknown): Promise<T> {
-  return await patiently((signal) =>
-    askForAll<T>("/processes", { method: "POST", query: { wait: true }, body: config, signal })
-  );
+export async function addAndWait(config: string): Promise<Output<"add">> {
+  return await patiently((signal) => callForAll("add", { config, wait: true }, signal));
 }
 
 async function patiently<T>(act: (signal: AbortSignal) => Promise<T>): Promise<T> {
@@ -253,15 +250,25 @@ function wayTo(name: string): Pick<Toast, "action"> {
   return isThere ? {} : { action: { label: "Why", run: () => go(["processes", name]) } };
 }
 
-/** Sends any other request and shows its progress. Returns the answer, undefined on failure. */
-export async function run<T>(
-  words: { doing: string; done: string },
-  path: string,
-  how: Ask,
-): Promise<T | undefined> {
+interface Words {
+  readonly doing: string;
+  readonly done: string;
+}
+
+/** Carries out any other verb and shows its progress. Returns the answer, undefined on failure. */
+export async function run<N extends VerbName>(
+  words: Words,
+  verb: N,
+  payload: Payload<N>,
+): Promise<Output<N> | undefined> {
+  return await withProgress(words, () => callForAll(verb, payload));
+}
+
+/** Shows the progress of `act`. Returns its result, undefined on failure. */
+export async function withProgress<T>(words: Words, act: () => Promise<T>): Promise<T | undefined> {
   const id = toast("busy", `${words.doing}…`);
   try {
-    const answer = await askForAll<T>(path, how);
+    const answer = await act();
     toast("done", words.done, { id });
     announce(words.done);
     return answer;

@@ -6,7 +6,7 @@ import { baseName } from "../../../../model/name.ts";
 import type { ProcessJson, ReconfigureResult } from "../../../../protocol/wire.ts";
 import { FieldDiff } from "../config/config_plan.tsx";
 import { Button } from "../controls/controls.tsx";
-import { ask, processPath } from "../data/api.ts";
+import { call } from "../data/api.ts";
 import { go } from "../data/router.ts";
 import { run } from "./actions.ts";
 import { KEPT, textsOf, yamlOf } from "./key_form.ts";
@@ -19,19 +19,19 @@ export function ChangeForm({ of: { name, config } }: { of: ProcessJson }) {
   const refusal = useSignal<unknown>(undefined);
   const texts = textsIn(values);
   useEffect(() => void (plan.value = refusal.value = undefined), [JSON.stringify(texts)]);
-  const how = () => {
-    const body = yamlOf(
+  const change = () => {
+    const yaml = yamlOf(
       { ...texts, name: "", instances: "" },
       Object.fromEntries(
         KEPT.map((key) => [key, config[key]]).filter(([, value]) => value != null),
       ),
     );
-    return { method: "PUT", body } as const;
+    return { target: base, config: yaml, replace: true };
   };
   const show = async (event: Event) => {
     event.preventDefault();
     try {
-      plan.value = await ask<ReconfigureResult>(`${processPath(base)}?dry_run=true`, how());
+      plan.value = await call("reconfigure", { ...change(), dry_run: true });
       refusal.value = undefined;
     } catch (reason) {
       refusal.value = reason;
@@ -39,10 +39,10 @@ export function ChangeForm({ of: { name, config } }: { of: ProcessJson }) {
   };
   const release = async () => {
     const words = { doing: `Changing ${base}`, done: `Changed ${base}` };
-    const request = how();
+    const payload = change();
     // Its record is on the page of the app, also of a release that fails.
     go(["processes", base]);
-    await run(words, processPath(base), request);
+    await run(words, "reconfigure", payload);
   };
   return (
     <div class="two">

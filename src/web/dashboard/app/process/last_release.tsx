@@ -1,6 +1,5 @@
 /** The last change of an app: what it was, who asked for it, and how it ended. */
 
-import { processPath } from "../data/api.ts";
 import { usePolled } from "../data/polled.ts";
 import { baseName } from "../../../../model/name.ts";
 import type { ProcessJson, ReleaseJson } from "../../../../protocol/wire.ts";
@@ -13,8 +12,8 @@ const POLL_MS = 5000;
 /** Nothing is shown before the first release. */
 export function LastRelease({ members }: { members: readonly ProcessJson[] }) {
   const key = members.map(({ state, pid }) => `${state} ${pid}`).join();
-  const path = processPath(baseName(members[0]!.name), "releases");
-  const { data } = usePolled<readonly ReleaseJson[]>(path, POLL_MS, key);
+  const target = baseName(members[0]!.name);
+  const { data } = usePolled("releases", { target }, POLL_MS, key);
   // A rollback is the end of the release that it undoes.
   const release = data.value?.findLast(({ undoes }) => undoes === undefined);
   if (release === undefined) return null;

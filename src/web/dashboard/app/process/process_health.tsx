@@ -1,7 +1,6 @@
 /** The last results of the health checks and hooks of a process. */
 
 import { Fragment } from "preact";
-import { processPath } from "../data/api.ts";
 import { type Polled, usePolled } from "../data/polled.ts";
 import type {
   HealthCheckJson,
@@ -17,7 +16,7 @@ import { dateTime, percent, shortSpan } from "../data/format.ts";
 const EVERY_MS = 3000;
 
 function useHistory({ name, state, health, pid }: ProcessJson): Polled<HistoryJson> {
-  return usePolled(processPath(name, "history"), EVERY_MS, `${state} ${health} ${pid}`);
+  return usePolled("history", { target: name }, EVERY_MS, `${state} ${health} ${pid}`);
 }
 
 export function ProcessHealth({ process }: { process: ProcessJson }) {

@@ -18,7 +18,7 @@ import {
   stateCounts,
 } from "../data/store.ts";
 import { conditionOf, CONDITIONS_BY_URGENCY } from "../../../../model/process_info.ts";
-import type { LogCountsJson, PortsJson, ProcessJson } from "../../../../protocol/wire.ts";
+import type { ProcessJson } from "../../../../protocol/wire.ts";
 import { Button, Empty, NothingYet, Search, Select } from "../controls/controls.tsx";
 import { Icon } from "../controls/icons.tsx";
 import { counted } from "../data/format.ts";
@@ -280,7 +280,7 @@ const SETTLED_MS = 3000;
 
 /** Requests the ports while the component is shown: regularly, and soon after a start or end. */
 function usePorts(): void {
-  const { data, reload } = usePolled<readonly PortsJson[]>("/ports", EVERY_MS);
+  const { data, reload } = usePolled("ports", undefined, EVERY_MS);
   const pids = processList.value.map(({ pid }) => pid).join(" ");
   useEffect(() => {
     const timer = setTimeout(() => void reload(), SETTLED_MS);
@@ -295,12 +295,12 @@ function usePorts(): void {
   }, [data.value]);
 }
 
-const ERRORS = "/logs/counts?since=15m&steps=1&by_name=true";
+const ERRORS = { since: "15m", steps: 1, by_name: true };
 const ERRORS_MS = 30_000;
 
 /** Requests the errors in logs while it is shown. */
 function LoadErrors() {
-  const { data } = usePolled<LogCountsJson>(ERRORS, ERRORS_MS);
+  const { data } = usePolled("log_counts", ERRORS, ERRORS_MS);
   useEffect(() => {
     logErrors.value = new Map((data.value?.names ?? []).map((one) => [one.name, one]));
   }, [data.value]);

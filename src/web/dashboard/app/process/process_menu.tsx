@@ -3,7 +3,6 @@
 import { baseName } from "../../../../model/name.ts";
 import { signal, useSignal } from "@preact/signals";
 import { act, goToChange, run, type Verb, VERBS } from "./actions.ts";
-import { processPath } from "../data/api.ts";
 import { go, linkTo, place, screen } from "../data/router.ts";
 import { isStarted } from "./select.ts";
 import { mayAdminister, mayOperate, processesOf } from "../data/store.ts";
@@ -164,8 +163,7 @@ function ScaleDialog({ name, onClose }: WindowProps) {
     onClose();
     const from = place.value;
     const words = { doing, done: `${base} has ${count.value} now` };
-    const how = { method: "POST", body: { instances: count.value } } as const;
-    const answer = await run(words, processPath(base, "scale"), how);
+    const answer = await run(words, "scale", { target: base, instances: count.value });
     if (answer !== undefined && place.value === from) go(["processes", base]);
   };
   return (
@@ -192,8 +190,7 @@ function SignalDialog({ name, onClose }: WindowProps) {
   const submit = async () => {
     onClose();
     const words = { doing, done: `Sent ${chosen.value} to ${name}` };
-    const how = { method: "POST", body: { signal: chosen.value } } as const;
-    await run(words, processPath(name, "signal"), how);
+    await run(words, "signal", { target: name, signal: chosen.value });
   };
   return (
     <FormDialog

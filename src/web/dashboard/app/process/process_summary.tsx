@@ -1,13 +1,12 @@
 /** The summary of a process: the reasons for its state, and its figures. */
 
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { processPath } from "../data/api.ts";
 import type { Sample } from "./history.ts";
 import { mean, type Series, useEvents, useSeries } from "../data/past.ts";
 import { linkTo, range } from "../data/router.ts";
 import { usePolled } from "../data/polled.ts";
 import { clock } from "../data/store.ts";
-import type { CronJson, ProcessJson, WhyJson } from "../../../../protocol/wire.ts";
+import type { ProcessJson } from "../../../../protocol/wire.ts";
 import { Facts, Table } from "../controls/controls.tsx";
 import { RangePicker } from "../controls/range_picker.tsx";
 import { RestartsToday } from "../timeline/events.tsx";
@@ -39,7 +38,7 @@ const WHY_MS = 2000;
 function Why({ process }: { process: ProcessJson }) {
   const { name, state, restarts, health, last_reason } = process;
   const key = [state, restarts, health, last_reason].join();
-  const { data, error } = usePolled<WhyJson>(processPath(name, "why"), WHY_MS, key);
+  const { data, error } = usePolled("why", { target: name }, WHY_MS, key);
   const [first, ...more] = data.value?.reasons ?? [];
   const line = data.value?.error_line;
   const lines = data.value?.last_output ?? [];
@@ -93,8 +92,7 @@ const CRON_MS = 30_000;
 
 /** The next cron run or restart, if any. */
 function NextCron({ process: { name, started_at } }: { process: ProcessJson }) {
-  const path = `/cron?${new URLSearchParams({ name })}`;
-  const { data } = usePolled<readonly CronJson[]>(path, CRON_MS, started_at);
+  const { data } = usePolled("cron_list", { name }, CRON_MS, started_at);
   const job = data.value?.find((one) => one.name === name);
   if (job === undefined) return null;
   const { type, next_run, schedule, enabled } = job;
@@ -171,7 +169,7 @@ export function ProcessCharts(
   { name, members }: { readonly name: string; readonly members: readonly ProcessJson[] },
 ) {
   const series = useSeries(range.value, name, members.map(({ id }) => id));
-  const { data } = useEvents({ target: name, range: range.value, limit: EVENTS });
+  const { data } = useEvents({ target: name, limit: EVENTS }, range.value);
   const common = { lines: [series], name, marks: marksOf(data.value?.events ?? []) };
   return (
     <section class="stack" aria-label="Usage">

@@ -3,7 +3,6 @@
 import { type Signal, signal, useSignal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
 import { PROCESS_KEYS } from "../../../../model/process_keys.ts";
-import type { ProcessJson } from "../../../../protocol/wire.ts";
 import { Button, Field, Trail } from "../controls/controls.tsx";
 import { ApiError, messageOf } from "../data/api.ts";
 import { go, linkTo, screen } from "../data/router.ts";
@@ -103,7 +102,7 @@ export function Start() {
     busy.value = true;
     refusal.value = undefined;
     try {
-      const made = await addAndWait<ProcessJson>(yamlOf(textsIn(values)));
+      const made = await addAndWait(yamlOf(textsIn(values)));
       toast("done", `Started ${made.name}`);
       leave(made.name);
     } catch (reason) {

@@ -14,7 +14,7 @@ import { StateBadge } from "../process/process_figures.tsx";
 const REFRESH_MS = 15_000;
 
 function useMachines(): Polled<readonly ContextJson[]> {
-  return usePolled("/contexts", REFRESH_MS);
+  return usePolled("contexts", undefined, REFRESH_MS);
 }
 
 /** The machine whose dashboard this is; its menu leads to the same page of the others. */

@@ -5,7 +5,7 @@ import type { Output, TokenJson } from "../../../../protocol/wire.ts";
 import { ROLES } from "../../../../verbs/verb.ts";
 import { Age, Answer, Button, CopyButton, Empty, Field, Table } from "../controls/controls.tsx";
 import { FormDialog } from "../controls/dialogs.tsx";
-import { ask } from "../data/api.ts";
+import { call } from "../data/api.ts";
 import { linesOf } from "../data/format.ts";
 import { usePolled } from "../data/polled.ts";
 import { run } from "../process/actions.ts";
@@ -16,14 +16,14 @@ const REFRESH_MS = 15_000;
 type Created = Output<"token_create">;
 
 export function Tokens() {
-  const tokens = usePolled<readonly TokenJson[]>("/tokens", REFRESH_MS);
+  const tokens = usePolled("token_list", undefined, REFRESH_MS);
   const isOpen = useSignal(false);
   const created = useSignal<Created | undefined>(undefined);
   const revoke = async (name: string) => {
     const text = "What uses it gets 401 from then on; its sessions and streams end.";
     if (!await confirmed(`Revoke ${name}?`, text, "Revoke")) return;
     const words = { doing: `Revoking ${name}`, done: `Revoked ${name}` };
-    await run(words, `/tokens/${encodeURIComponent(name)}`, { method: "DELETE" });
+    await run(words, "token_revoke", { name });
     if (created.value?.name === name) created.value = undefined;
     await tokens.reload();
   };
@@ -115,17 +115,18 @@ function NewToken({ onClose, onCreated }: {
 }) {
   const [name, role, only, expires] = [
     useSignal(""),
-    useSignal("read"),
+    useSignal<TokenJson["role"]>("read"),
     useSignal(""),
     useSignal(""),
   ];
   const create = async () => {
-    const body = {
-      ...{ name: name.value.trim(), role: role.value },
-      ...only.value.trim() !== "" && { only: linesOf(only.value) },
-      ...expires.value.trim() !== "" && { expires: expires.value.trim() },
-    };
-    onCreated(await ask<Created>("/tokens", { method: "POST", body }));
+    onCreated(
+      await call("token_create", {
+        ...{ name: name.value.trim(), role: role.value },
+        ...only.value.trim() !== "" && { only: linesOf(only.value) },
+        ...expires.value.trim() !== "" && { expires: expires.value.trim() },
+      }),
+    );
   };
   return (
     <FormDialog

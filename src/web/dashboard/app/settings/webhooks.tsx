@@ -4,13 +4,13 @@ import { signal, useSignal } from "@preact/signals";
 import { WEBHOOK_EVENTS, WEBHOOK_FORMATS } from "../../../../model/webhook.ts";
 import { Age, Answer, Button, Empty, Field, Select, Table } from "../controls/controls.tsx";
 import { FormDialog } from "../controls/dialogs.tsx";
-import { ask, messageOf } from "../data/api.ts";
+import { call, messageOf } from "../data/api.ts";
 import { linesOf } from "../data/format.ts";
 import { happened } from "../data/store.ts";
 import { usePolled } from "../data/polled.ts";
 import { linkTo } from "../data/router.ts";
 import { mayAdminister } from "../data/store.ts";
-import type { WebhookJson, WebhookTestJson } from "../../../../protocol/wire.ts";
+import type { WebhookJson } from "../../../../protocol/wire.ts";
 import { plainLine } from "../logs/ansi.ts";
 import { run } from "../process/actions.ts";
 import { announce, confirmed, toast } from "../shell/notices.ts";
@@ -20,7 +20,7 @@ const REFRESH_MS = 3000;
 const EXAMPLE = "webhooks: { ops: { url: https://hooks.example.com/procsup } }";
 
 export function Webhooks() {
-  const webhooks = usePolled<readonly WebhookJson[]>("/webhooks", REFRESH_MS, happened.value);
+  const webhooks = usePolled("webhook_list", undefined, REFRESH_MS, happened.value);
   return (
     <>
       <div class="page-head">
@@ -87,7 +87,7 @@ const EVERY_MS = 15_000;
 
 /** A line for each failing webhook; nothing if none fails. */
 export function WebhookTrouble() {
-  const { data } = usePolled<readonly WebhookJson[]>("/webhooks", EVERY_MS);
+  const { data } = usePolled("webhook_list", undefined, EVERY_MS);
   const failing = (data.value ?? []).filter(({ last }) => last?.ok === false);
   if (failing.length === 0) return null;
   return (
@@ -195,8 +195,8 @@ async function sendTest(name: string): Promise<void> {
     announce(`${name} failed the test: ${detail}`);
   };
   try {
-    const path = `${webhookPath(name)}/test`;
-    const { ok, status, error } = await ask<WebhookTestJson>(path, { method: "POST" });
+    const [test] = await call("webhook_test", { name });
+    const { ok, status, error } = test!;
     if (!ok) return failed(error);
     toast("done", `${name} passed the test: it answered ${status}`, { id });
     announce(`${name} passed the test`);
@@ -209,11 +209,7 @@ async function remove(name: string): Promise<void> {
   const text = "It gets no more messages; pending ones are dropped.";
   if (!await confirmed(`Delete ${name}?`, text, "Delete")) return;
   const words = { doing: `Deleting ${name}`, done: `Deleted ${name}` };
-  await run(words, webhookPath(name), { method: "DELETE" });
-}
-
-function webhookPath(name: string): string {
-  return `/webhooks/${encodeURIComponent(name)}`;
+  await run(words, "webhook_delete", { name });
 }
 
 type Format = WebhookJson["format"];
@@ -252,13 +248,12 @@ function Form({ old, reload }: {
   const events = useSignal<readonly string[]>(old?.events ?? WEBHOOK_EVENTS);
   const format = chosen.value ?? presetOf(url.value);
   const save = async () => {
-    const body = {
-      ...{ format, events: events.value },
+    await call("webhook_set", {
+      ...{ name: name.value, format, events: events.value },
       ...only.value !== targets && { only: linesOf(only.value) },
       ...url.value.trim() !== "" && { url: url.value.trim() },
       ...secret.value.trim() !== "" && { secret: { file: secret.value.trim() } },
-    };
-    await ask(webhookPath(name.value), { method: "PATCH", body });
+    });
     toast("done", `Saved ${name.value}`);
     void reload();
   };

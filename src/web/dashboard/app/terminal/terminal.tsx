@@ -2,7 +2,7 @@
 
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { ask, messageOf, processPath } from "../data/api.ts";
+import { call, messageOf } from "../data/api.ts";
 import { readTerminal } from "../data/feed_socket.ts";
 import { connection, processesOf, until } from "../data/store.ts";
 import { loadAsset } from "../data/tab_key.ts";
@@ -21,7 +21,8 @@ export function TerminalView({ name }: { readonly name: string }) {
       const terminal = openTerminal({
         ...{ host: host.current!, signal },
         read: (start) => readTerminal({ target: name, ...start }, signal),
-        ask: (verb, body) => ask(processPath(name, verb), { method: "POST", body }),
+        type: (text) => call("send", { target: name, text }),
+        resize: (size) => call("attach", { target: name, ...size }),
         ready: (up) => until(() => connection.value === "live" && (!up || isUp()), signal),
         tell: (what) => status.value = what,
         leave: () => document.getElementById("tab-terminal")?.focus(),

@@ -15,8 +15,9 @@ interface Parts {
   readonly signal: AbortSignal;
   /** Opens the stream of the output. */
   readonly read: (start: Start) => AsyncIterable<TerminalPiece>;
-  /** Performs a verb on the app. */
-  readonly ask: (verb: "send" | "attach", body: unknown) => Promise<unknown>;
+  /** Sends the app what was typed. */
+  readonly type: (text: string) => Promise<unknown>;
+  readonly resize: (size: { columns: number; rows: number }) => Promise<unknown>;
   /** Resolves when the daemon is connected; with `up` also only when the app runs. */
   readonly ready: (up: boolean) => Promise<void>;
   /** Shows what happens; empty while all is well. */
@@ -35,7 +36,8 @@ const RESIZE_MS = 100;
 const MAX_TEXT = 60_000;
 
 /** Shows the terminal of an app until the signal. */
-export function openTerminal({ host, signal, read, ask, ready, tell, leave }: Parts): Terminal {
+export function openTerminal(parts: Parts): Terminal {
+  const { host, signal, read, ready, tell, leave } = parts;
   permitStyles(signal);
   adopt(css, signal);
   const terminal = new Terminal({
@@ -59,7 +61,7 @@ export function openTerminal({ host, signal, read, ask, ready, tell, leave }: Pa
   const sized = new ResizeObserver(() => fit.fit());
   sized.observe(host);
   const resize = (fewer = 0) =>
-    ask("attach", { columns: terminal.cols, rows: Math.max(1, terminal.rows - fewer) });
+    parts.resize({ columns: terminal.cols, rows: Math.max(1, terminal.rows - fewer) });
   let timer: ReturnType<typeof setTimeout> | undefined;
   terminal.onResize(() => {
     clearTimeout(timer);
@@ -76,7 +78,7 @@ export function openTerminal({ host, signal, read, ask, ready, tell, leave }: Pa
         // Not between the halves of a character.
         const text = typed.slice(0, MAX_TEXT).replace(/(?<=.)[\ud800-\udbff]$/s, "");
         typed = typed.slice(text.length);
-        await ask("send", { text });
+        await parts.type(text);
       }
     } catch (error) {
       typed = "";

@@ -6,7 +6,7 @@ import { h, render } from "preact";
 /** As much of an element as it takes to draw nothing into it. */
 const NOWHERE = { nodeType: 1, childNodes: [], firstChild: null } as object as Element;
 
-Deno.test("a request that waits for its turn is not sent for a path that has changed meanwhile", async () => {
+Deno.test("a request that waits for its turn is not sent for a payload that has changed meanwhile", async () => {
   const { setTimeout, setInterval, fetch } = globalThis;
   const timers = new Map<number, { readonly at: number; readonly act: () => void }>();
   let [last, now] = [0, 0];
@@ -17,20 +17,20 @@ Deno.test("a request that waits for its turn is not sent for a path that has cha
     setTimeout: (act: () => void, ms = 0) => (timers.set(++last, { at: now + ms, act }), last),
     clearTimeout: (id: number) => timers.delete(id),
     setInterval: () => 0,
-    fetch: (url: string) => {
-      asked.push(url.split("/").at(-1)!);
-      return Promise.resolve(Response.json(asked.at(-1)));
+    fetch: (_: string, { body }: { body: string }) => {
+      asked.push(JSON.parse(body).payload.target);
+      return Promise.resolve(Response.json({ data: asked.at(-1) }));
     },
   });
   try {
     const { usePolled } = await import("../data/polled.ts");
     let shown: unknown;
-    const Shown = ({ path, happened }: { path: string; happened: number }) => {
-      shown = usePolled(path, Infinity, happened).data.value;
+    const Shown = ({ target, happened }: { target: string; happened: number }) => {
+      shown = usePolled("why", { target }, Infinity, happened).data.value;
       return null;
     };
-    const show = async (path: string, happened: number) => {
-      render(h(Shown, { path, happened }), NOWHERE);
+    const show = async (target: string, happened: number) => {
+      render(h(Shown, { target, happened }), NOWHERE);
       await new Promise((done) => setTimeout(done));
     };
     const settled = async () => {
@@ -42,11 +42,11 @@ Deno.test("a request that waits for its turn is not sent for a path that has cha
         await new Promise((done) => setTimeout(done));
       }
     };
-    await show("/old", 0);
+    await show("old", 0);
     await settled();
     assertEquals([asked, shown], [["old"], "old"]);
-    await show("/old", 1);
-    await show("/new", 1);
+    await show("old", 1);
+    await show("new", 1);
     await settled();
     assertEquals([asked, shown], [["old", "new"], "new"]);
   } finally {

@@ -22,7 +22,7 @@ export function Attention() {
   const urgency = (process: ProcessJson) => CONDITIONS_BY_URGENCY.indexOf(conditionOf(process));
   const needy = processList.value.filter(needsAttention).sort((a, b) => urgency(a) - urgency(b));
   const total = processList.value.length;
-  const { data } = usePolled<readonly AlertJson[]>("/alerts", EVERY_MS, happened.value);
+  const { data } = usePolled("alerts", undefined, EVERY_MS, happened.value);
   const alerts = (data.value ?? []).filter(({ state }) => state === "firing");
   return (
     <section class="panel" aria-labelledby="attention">

@@ -1,14 +1,13 @@
 /** What changed in the range shown: releases, ended runs, errors, and the apps whose usage moved most. */
 
 import type { ComponentChildren } from "preact";
-import type { MetricsHistoryJson, Output } from "../../../../protocol/wire.ts";
 import { bytes, clockTime, percent } from "../data/format.ts";
-import { type EventJson, figureQuery } from "../data/past.ts";
+import type { EventJson } from "../data/past.ts";
 import { usePolled } from "../data/polled.ts";
 import { linkTo, logLink, range } from "../data/router.ts";
 import { AppName } from "../process/process_figures.tsx";
 import { plainLine } from "../logs/ansi.ts";
-import { lookingAt, rangeQuery, rangeText } from "../data/time_range.ts";
+import { lookingAt, rangeText, sinceUntil } from "../data/time_range.ts";
 import { type Course, isFailure, KINDS, type Move, moves, type Tick, ticksOf } from "./lanes.ts";
 
 const EVERY_MS = 60_000;
@@ -83,12 +82,10 @@ const PATTERNS = 8;
 
 /** Errors in logs, by pattern. */
 function Errors() {
-  const query = new URLSearchParams({
-    ...{ ...rangeQuery(range.value), level: "error", group_similar: "true" },
-    limit: String(PATTERNS),
-  });
   const ms = range.value.span === undefined ? Infinity : EVERY_MS;
-  const { data } = usePolled<Output<"search_logs">>(`/logs/search?${query}`, ms);
+  const { data } = usePolled("search_logs", {
+    ...{ ...sinceUntil(range.value), level: "error", group_similar: true, limit: PATTERNS },
+  }, ms);
   const { patterns = [], truncated = false } = data.value ?? {};
   return (
     <Part title="Errors in logs" isEmpty={patterns.length === 0}>
@@ -112,13 +109,14 @@ function Errors() {
 /** Least changes that are told. */
 const [LEAST_CPU, LEAST_BYTES] = [1, 1024 ** 2];
 /** Enough to compare the beginning of a range with its end. */
-const POINTS = "4";
+const POINTS = 4;
 
 function Movers() {
-  const period = { ...rangeQuery(range.value), points: POINTS };
-  const query = figureQuery(["cpu_percent", "memory_bytes"], period, ["all"]);
   const ms = range.value.span === undefined ? Infinity : EVERY_MS;
-  const { data } = usePolled<MetricsHistoryJson>(`/metrics/history?${query}`, ms);
+  const { data } = usePolled("metrics_history", {
+    ...{ ...sinceUntil(range.value), target: "all", points: POINTS },
+    fields: ["cpu_percent", "memory_bytes"],
+  }, ms);
   const courses = (of: "cpu_percent" | "memory_bytes"): readonly Course[] =>
     (data.value?.series ?? []).map(({ name, points }) => ({
       name: name ?? "",

@@ -2,17 +2,16 @@
 
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import { type EventJson, eventsPath, MOST_EVENTS, useEvents } from "../data/past.ts";
+import { type EventJson, MOST_EVENTS, useEvents } from "../data/past.ts";
 import { usePolled } from "../data/polled.ts";
 import { logLink, place, range, setParams } from "../data/router.ts";
 import { clock, happened } from "../data/store.ts";
-import { between, lookingAt, rangeText } from "../data/time_range.ts";
+import { between, lookingAt, rangeText, sinceUntil } from "../data/time_range.ts";
 import { type Condition, CONDITIONS_BY_URGENCY } from "../../../../model/process_info.ts";
 import { Answer, Button, Empty, Search, Select } from "../controls/controls.tsx";
 import { RangePicker } from "../controls/range_picker.tsx";
 import { AppName, StateShape } from "../process/process_figures.tsx";
 import { dateTime, momentText } from "../data/format.ts";
-import type { EventsJson } from "../../../../protocol/wire.ts";
 import { KINDS } from "./lanes.ts";
 
 const PAGE = 100;
@@ -27,11 +26,12 @@ const TYPES = [
 export function EventLog({ target }: { readonly target?: string }) {
   const { params } = place.value;
   const [search, type] = [params.get("q") ?? "", params.get("type") ?? ""];
+  const filter = { search: search || undefined, type: type as EventJson["type"] || undefined };
   const limit = useSignal(PAGE);
   useEffect(() => {
     limit.value = PAGE;
   }, [target, search, type, rangeText(range.value)]);
-  const found = useEvents({ target, search, type, range: range.value, limit: limit.value });
+  const found = useEvents({ target, ...filter, limit: limit.value }, range.value);
   return (
     <>
       <div class="row wrap">
@@ -74,9 +74,14 @@ export function EventLog({ target }: { readonly target?: string }) {
 /** Automatic restarts since midnight, by cause: `Restarts today: 37 (crash 30, out of memory 7)`. */
 export function RestartsToday({ target }: { readonly target?: string }) {
   const midnight = new Date(clock.value).setHours(0, 0, 0, 0);
-  const range = between(midnight, midnight + DAY_MS);
-  const { data } = usePolled<EventsJson>(
-    eventsPath({ target, range, type: "restarted", limit: MOST_EVENTS }),
+  const { data } = usePolled(
+    "events",
+    {
+      ...sinceUntil(between(midnight, midnight + DAY_MS)),
+      target,
+      type: "restarted",
+      limit: MOST_EVENTS,
+    },
     Infinity,
     happened.value,
   );

@@ -2,15 +2,14 @@
 
 import { useSignal } from "@preact/signals";
 import { useMemo } from "preact/hooks";
-import type { CronJson, MetricsHistoryJson } from "../../../../protocol/wire.ts";
 import { Button, NothingYet } from "../controls/controls.tsx";
 import { RangePicker } from "../controls/range_picker.tsx";
 import { clockTime, counted } from "../data/format.ts";
-import { type EventJson, figureQuery, MOST_EVENTS, useEvents } from "../data/past.ts";
+import { type EventJson, MOST_EVENTS, useEvents } from "../data/past.ts";
 import { usePolled } from "../data/polled.ts";
 import { linkTo, logLink, range } from "../data/router.ts";
 import { happened, processList } from "../data/store.ts";
-import { lookingAt, rangeQuery } from "../data/time_range.ts";
+import { lookingAt, sinceUntil } from "../data/time_range.ts";
 import { Axis, axisHandlers, useTimeAxis } from "../host/chart.tsx";
 import { AXIS_HEIGHT } from "../host/time_axis.ts";
 import { Attention } from "./attention.tsx";
@@ -36,7 +35,7 @@ export function Timeline() {
 }
 
 function Past() {
-  const { data } = useEvents({ range: range.value, limit: MOST_EVENTS });
+  const { data } = useEvents({ limit: MOST_EVENTS }, range.value);
   const { events = [], truncated = false } = data.value ?? {};
   return (
     <>
@@ -63,7 +62,7 @@ function Lanes({ events }: { events: readonly EventJson[] }) {
   const axis = useTimeAxis();
   const { from, to, x, width } = axis;
   const isAll = useSignal(false);
-  const jobs = usePolled<readonly CronJson[]>("/cron", EVERY_MS, happened.value).data.value;
+  const jobs = usePolled("cron_list", undefined, EVERY_MS, happened.value).data.value;
   const gaps = useGaps();
   const processes = processList.value;
   const step = Math.floor(to / STEP_MS);
@@ -192,9 +191,9 @@ interface Gap {
 
 /** The times in which no daemon ran. */
 function useGaps(): readonly Gap[] {
-  const query = figureQuery(["up"], { ...rangeQuery(range.value), points: "1" });
+  const payload = { ...sinceUntil(range.value), points: 1, fields: ["up"] } as const;
   const ms = range.value.span === undefined ? Infinity : EVERY_MS;
-  const { data } = usePolled<MetricsHistoryJson>(`/metrics/history?${query}`, ms);
+  const { data } = usePolled("metrics_history", payload, ms);
   return (data.value?.gaps ?? [])
     .map(({ from, to }) => ({ from: Date.parse(from), to: Date.parse(to) }));
 }
