@@ -103,7 +103,7 @@ for (const [how, accept] of Object.entries(ACCEPTS)) {
     const pids = await server.pids();
     assertEquals(pids.length, 3);
     for (const wrapperPid of pids) {
-      using connection = await server.connect({ wrapperPid, isShared: true });
+      using connection = await server.connect({ wrapperPid, isShared: true, ms: 30_000 });
       const { socket } = otherEnd(connection)!;
       assert(descriptorsOf(wrapperPid).some((path) => linkOf(path) === socket));
     }
