@@ -20,7 +20,7 @@ const SCREENS = [
   "#/processes/nobody",
   "#/logs",
   "#/logs?t=talker&t=db&cols=1",
-  "#/logs?t=talker&s=red&deep=1",
+  "#/logs?t=talker&s=red",
   "#/processes?view=graph",
   "#/jobs",
   "#/settings/webhooks",
@@ -35,7 +35,7 @@ const SCREENS = [
 const SHOWN: Readonly<Record<string, string>> = {
   "#/processes/talker?tab=logs": ".log-row",
   "#/logs?t=talker&t=db&cols=1": ".log-row",
-  "#/logs?t=talker&s=red&deep=1": ".log-row mark",
+  "#/logs?t=talker&s=red": ".log-row mark",
 };
 
 const LOOKS = [

@@ -53,6 +53,7 @@ browserTest(
       }
     });
     assertQuick("scrolling", scrolling, FREEZE_MS);
+    await page.getByRole("button", { name: "Keep the other lines" }).click();
     const searching = await cpuOf(page, async () => {
       await page.getByLabel("Search the lines").fill("99999 the");
       await page.locator(".match-count").getByText("1", { exact: true }).waitFor(PATIENCE);

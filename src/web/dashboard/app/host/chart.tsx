@@ -8,7 +8,7 @@ import { between, endsOf, lookingAt } from "../data/time_range.ts";
 import type { EventJson, Series } from "../data/past.ts";
 import type { Figure, Sample } from "../process/history.ts";
 import { clockTime, dateTime } from "../data/format.ts";
-import { AXIS_HEIGHT, ticksIn, tickText } from "./time_axis.ts";
+import { apart, AXIS_HEIGHT, type Mark, ticksIn, tickText } from "./time_axis.ts";
 
 interface ChartProps {
   readonly title: string;
@@ -23,17 +23,12 @@ interface ChartProps {
   readonly name?: string | undefined;
 }
 
-interface Mark {
-  readonly at: number;
-  readonly kind: "start" | "end" | "failure";
-  readonly text: string;
-}
-
 const HEIGHT = 120;
 /** Height of the labels of the axis. */
 const FOOT = AXIS_HEIGHT;
 /** Distance of a mark from the labels below. */
 const MARK_PX = 5;
+const MARK_WIDTH = 10;
 /** Number of colours of apps and processes, as in colors.css. */
 export const HUES = 8;
 
@@ -107,7 +102,7 @@ export function Chart({ title, lines, of, format, most, marks = [], name }: Char
               </g>
             );
           })}
-          {shown.map((mark) => (
+          {apart(shown, (to - from) / width * MARK_WIDTH).map((mark) => (
             <g key={`${mark.kind} ${mark.at} ${mark.text}`} class={`mark is-${mark.kind}`}>
               <line x1={x(mark.at)} x2={x(mark.at)} y1={FOOT} y2={base} />
               <path

@@ -1,4 +1,4 @@
-/** The labels of a time axis, at round times of the browser's time zone. Pure. */
+/** The labels of a time axis, at round times of the browser's time zone, and its marks. Pure. */
 
 /** Height of the labels. */
 export const AXIS_HEIGHT = 18;
@@ -43,4 +43,18 @@ const DAYS = format({ day: "numeric", month: "short" });
 export function tickText(ms: number): (at: number) => string {
   const chosen = ms < 5 * MINUTE ? SECONDS : ms <= DAY ? MINUTES : ms <= 4 * DAY ? DATES : DAYS;
   return (at) => chosen.format(at);
+}
+
+export interface Mark {
+  readonly at: number;
+  readonly kind: "start" | "end" | "failure";
+  readonly text: string;
+}
+
+/** Marks that do not cover each other: one of each kind in a step of time. */
+export function apart(marks: readonly Mark[], step: number): readonly Mark[] {
+  const steps = Map.groupBy(marks, ({ kind, at }) => `${kind} ${Math.floor(at / step)}`);
+  return [...steps.values()].map(([first, ...more]) =>
+    more.length === 0 ? first! : { ...first!, text: `${first!.text}, and ${more.length} more` }
+  );
 }

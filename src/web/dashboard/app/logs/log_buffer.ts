@@ -20,10 +20,7 @@ const SLICE_MS = 12;
 const SLICE_LINES = 500;
 
 type Filter =
-  & Pick<
-    LogQuery,
-    "stream" | "search" | "isRegex" | "matchCase" | "invert" | "onlyMatches"
-  >
+  & Pick<LogQuery, "stream" | "search" | "isRegex" | "matchCase" | "invert">
   & {
     /** True to show raw lines, without folding. */
     readonly isRaw?: boolean;
@@ -163,15 +160,15 @@ export class LogBuffer {
     const end = Math.min(to, this.#all.length);
     for (; this.#done < end; this.#done++) {
       const line = this.#all[this.#done]!;
-      const { stream, invert, onlyMatches } = this.#filter;
+      const { stream, invert } = this.#filter;
       if (stream !== "" && line.stream !== stream) continue;
       const isFolded = this.#folder.fold(line, this.#filter.isRaw);
       const matches = this.#pattern && this.#isMatch(line) !== invert;
       // A folded line that matches the search is also shown on its own.
-      if (isFolded ? matches && !invert : matches !== false || !onlyMatches) {
+      if (!isFolded || (matches && !invert)) {
         if (matches) this.matches.push(this.shown.length);
         this.shown.push(line);
-      } else if (isFolded && !(this.#pattern && onlyMatches)) this.folded++;
+      } else this.folded++;
     }
   }
 

@@ -1,5 +1,7 @@
 /** A histogram above the lines: their number by time and level. */
 
+import type { Signal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
 import { LOG_LEVELS, type LogLevel } from "../../../../model/log_line.ts";
 import { usePolled } from "../data/polled.ts";
 import { range, setRange } from "../data/router.ts";
@@ -16,7 +18,11 @@ const LOOKS: Readonly<Record<LogLevel, string>> = {
 };
 
 /** The histogram. A click goes to that moment, a drag zooms in. */
-export function LogHistogram({ query }: { query: LogQuery }) {
+export function LogHistogram({ query, total }: {
+  readonly query: LogQuery;
+  /** Set to the number of all lines, if they are counted. */
+  readonly total: Signal<number | undefined>;
+}) {
   const axis = useTimeAxis();
   const { width, from, to } = axis;
   const { span } = range.value;
@@ -30,10 +36,14 @@ export function LogHistogram({ query }: { query: LogQuery }) {
     1,
     ...counts.map((one) => LOG_LEVELS.reduce((sum, level) => sum + one[level], 0)),
   );
-  const total = (level: LogLevel) => counts.reduce((sum, one) => sum + one[level], 0);
+  const sum = (level: LogLevel) => counts.reduce((sum, one) => sum + one[level], 0);
   const wide = Math.max(1, step / 1e6 / (to - from) * width - 1);
   const since = Date.parse(counted_since);
   const isPart = data.value !== undefined && since > Date.parse(data.value.since);
+  useEffect(() => {
+    total.value = isPart ? undefined : LOG_LEVELS.reduce((all, level) => all + sum(level), 0);
+    return () => total.value = undefined;
+  }, [data.value]);
   return (
     <div ref={axis.frame} class="histogram">
       <svg
@@ -41,9 +51,9 @@ export function LogHistogram({ query }: { query: LogQuery }) {
         width={width}
         height={HEIGHT}
         role="img"
-        aria-label={`Lines over time: ${counted(total("error"), "error")}, ${
-          counted(total("warn"), "warning")
-        }, ${counted(total("info") + total("debug"), "other line")}`}
+        aria-label={`Lines over time: ${counted(sum("error"), "error")}, ${
+          counted(sum("warn"), "warning")
+        }, ${counted(sum("info") + sum("debug"), "other line")}`}
         {...axisHandlers(axis, (at) => setRange(lookingAt(at, range.value)))}
       >
         {counts.map((one) => {

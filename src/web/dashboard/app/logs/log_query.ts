@@ -22,10 +22,8 @@ export interface LogQuery {
   readonly matchCase: boolean;
   /** Match lines that do not contain the pattern. */
   readonly invert: boolean;
-  /** Show only matching lines. */
-  readonly onlyMatches: boolean;
-  /** Search the logs of the range on the server instead of the loaded lines. */
-  readonly deep: boolean;
+  /** Mark matches among the loaded lines, instead of a search of the range by the daemon. */
+  readonly inContext: boolean;
   readonly columns: boolean;
   /** Group lines that differ only in numbers. */
   readonly isGrouped: boolean;
@@ -42,8 +40,7 @@ export const NO_QUERY: LogQuery = {
   isRegex: false,
   matchCase: false,
   invert: false,
-  onlyMatches: false,
-  deep: false,
+  inContext: false,
   columns: false,
   isGrouped: false,
   mark: "",
@@ -53,8 +50,7 @@ const FLAGS = {
   re: "isRegex",
   case: "matchCase",
   not: "invert",
-  only: "onlyMatches",
-  deep: "deep",
+  ctx: "inContext",
   cols: "columns",
   group: "isGrouped",
 } as const;
@@ -101,14 +97,14 @@ export function patternOf(
   }
 }
 
-/** The daemon's search expression; undefined for all lines. */
+/** The daemon's search expression; undefined if it reads all lines. */
 export function grepOf(query: LogQuery): string | undefined {
-  if (!query.deep || !(patternOf(query) instanceof RegExp)) return undefined;
+  if (query.inContext || !(patternOf(query) instanceof RegExp)) return undefined;
   const source = query.isRegex ? query.search : literally(query.search);
   return query.matchCase ? source : `(?i:${source})`;
 }
 
-/** The daemon's query: the level and, for a deep search, the expression. */
+/** The part of the query that chooses lines, which the daemon applies to the range shown. */
 export function filterOf(
   query: LogQuery,
 ): Pick<LogRequest, "level" | "grep" | "invert"> {
@@ -117,6 +113,11 @@ export function filterOf(
     ...(query.level !== "" && { level: query.level }),
     ...(grep !== undefined && { grep, ...(query.invert && { invert: true }) }),
   };
+}
+
+/** True if the daemon sends only some lines of the range. */
+export function isFiltered(query: LogQuery): boolean {
+  return Object.keys(filterOf(query)).length > 0;
 }
 
 /** The fields of the verbs that read the lines of a range. */
@@ -133,11 +134,14 @@ export function markOf({ name, stream, end }: LogName & { readonly end: number }
 /** Maximum characters of a line in a search for similar ones. */
 const MAX_SEARCHED = 300;
 
+/** A search of the range for lines that match. */
+export const SEARCH = { inContext: false, invert: false, isGrouped: false };
+
 /** A search for similar lines: words with a digit may differ. */
 export function similarTo(line: string): Partial<LogQuery> {
   const plain = plainLine(line);
   const message = structuredLine(plain)?.message;
   const text = message === undefined ? plain : JSON.stringify(message).slice(1, -1);
   const search = text.slice(0, MAX_SEARCHED).split(/\S*\d\S*/).map(literally).join("\\S+");
-  return { search, isRegex: true, matchCase: true, deep: true, invert: false, isGrouped: false };
+  return { search, isRegex: true, matchCase: true, ...SEARCH };
 }

@@ -106,7 +106,7 @@ const SWITCHES = [
   { key: "isRegex", text: ".*", label: "Regular expression" },
   { key: "matchCase", text: "Aa", label: "Match case" },
   { key: "invert", text: "≠", label: "Lines that do not match" },
-  { key: "onlyMatches", text: "▽", label: "Show matches only" },
+  { key: "inContext", text: "≡", label: "Keep the other lines" },
 ] as const;
 
 function LogSearch({ query, onQuery, panes, problem, onMatch }: LogToolbarProps) {

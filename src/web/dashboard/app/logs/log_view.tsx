@@ -1,6 +1,6 @@
 /** The log viewer: of one process on its page, of several on a page of its own. */
 
-import { useSignal, useSignalEffect } from "@preact/signals";
+import { type Signal, useSignal, useSignalEffect } from "@preact/signals";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { RangePicker } from "../controls/range_picker.tsx";
 import { Button, CopyButton } from "../controls/controls.tsx";
@@ -15,11 +15,13 @@ import { isRaw, wrap } from "../shell/settings.ts";
 import { type LogRow, shownLine } from "./log_lines.ts";
 import {
   filterOf,
+  isFiltered,
   type LogQuery,
   markOf,
   NO_QUERY,
   patternOf,
   readLogQuery,
+  SEARCH,
   writeLogQuery,
 } from "./log_query.ts";
 import { LogPatterns } from "./log_patterns.tsx";
@@ -85,6 +87,7 @@ function LogView({ query, onQuery, linkOf, single }: LogViewProps) {
     if (follow.value && range.peek().span === undefined) setRange(NOW);
   });
   const panes = useMemo(() => new LogPanes(targets, columns), [targets.join("\n"), columns]);
+  const total = useSignal<number | undefined>(undefined);
   const source = useLogSource(panes, query, follow);
   const pattern = useMemo(() => patternOf(query), [search, isRegex, matchCase]);
   const hueOf = useMemo(() => hues(), []);
@@ -113,7 +116,7 @@ function LogView({ query, onQuery, linkOf, single }: LogViewProps) {
     Enter: () => opened.value = opened.value === cursor.value ? -1 : cursor.value,
     Escape: () => {
       if (opened.value >= 0) opened.value = -1;
-      else onQuery({ ...query, search: "", deep: false });
+      else onQuery({ ...query, search: "" });
     },
   });
   buffer.version.value;
@@ -125,7 +128,7 @@ function LogView({ query, onQuery, linkOf, single }: LogViewProps) {
         problem={typeof pattern === "string" ? pattern : ""}
         onMatch={toMatch}
       />
-      <LogHistogram key={JSON.stringify([targets, filterOf(query)])} query={query} />
+      <LogHistogram key={JSON.stringify([targets, filterOf(query)])} {...{ query, total }} />
       {query.isGrouped
         ? (
           <>
@@ -139,7 +142,7 @@ function LogView({ query, onQuery, linkOf, single }: LogViewProps) {
         )
         : (
           <>
-            <LogStatus {...{ panes, source, query, onQuery }} />
+            <LogStatus {...{ panes, source, query, total }} />
             <div class={panes.list.length > 1 ? "log-columns" : "log-column-frame"}>
               {panes.list.map((one, index) => (
                 <LogColumn
@@ -194,10 +197,10 @@ function LogColumn({ pane, query, source, onActive, ...shown }: LogColumnProps) 
   const { buffer, target } = pane;
   const { follow } = shown;
   const { cursor, opened } = buffer;
-  const { search, isRegex, matchCase, invert, onlyMatches, stream } = query;
+  const { search, isRegex, matchCase, invert, stream } = query;
   useEffect(() => {
     void buffer.filter({ ...query, isRaw: isRaw.value });
-  }, [buffer, search, isRegex, matchCase, invert, onlyMatches, stream, isRaw.value]);
+  }, [buffer, search, isRegex, matchCase, invert, stream, isRaw.value]);
   useMoment(buffer, query, source, () => {
     follow.value = false;
     onActive();
@@ -205,7 +208,7 @@ function LogColumn({ pane, query, source, onActive, ...shown }: LogColumnProps) 
   return (
     <section class="log-column" aria-label={target || undefined} onPointerDown={onActive}>
       {target && <ColumnHead name={target} />}
-      <EmptyNote buffer={buffer} isLoading={source?.isLoading.value ?? true} />
+      <EmptyNote {...{ buffer, query }} isLoading={source?.isLoading.value ?? true} />
       <LogList
         {...shown}
         buffer={buffer}
@@ -273,16 +276,20 @@ function nearest(lines: readonly LogRow[], at: number, isWhole: boolean): number
 }
 
 /** The reason why no lines are shown. */
-function EmptyNote({ buffer, isLoading }: { buffer: LogBuffer; isLoading: boolean }) {
+function EmptyNote({ buffer, query, isLoading }: {
+  readonly buffer: LogBuffer;
+  readonly query: LogQuery;
+  readonly isLoading: boolean;
+}) {
   buffer.version.value;
   if (buffer.shown.length > 0) return null;
   const text = isLoading
     ? "Reading…"
-    : buffer.size === 0
-    ? range.value.span === undefined
-      ? "Nothing was written in this time"
-      : "Nothing has been written yet"
-    : "No line passes the filter";
+    : buffer.size > 0 || isFiltered(query)
+    ? "No line of this time passes the filter"
+    : range.value.span === undefined
+    ? "Nothing was written in this time"
+    : "Nothing has been written yet";
   return <p class="log-note">{text}</p>;
 }
 
@@ -300,10 +307,11 @@ interface LogStatusProps {
   readonly panes: LogPanes;
   readonly source: OpenLog | undefined;
   readonly query: LogQuery;
-  readonly onQuery: (query: LogQuery) => void;
+  /** Number of lines in the range that the daemon counted; undefined if not known. */
+  readonly total: Signal<number | undefined>;
 }
 
-function LogStatus({ panes, source, query, onQuery }: LogStatusProps) {
+function LogStatus({ panes, source, query, total }: LogStatusProps) {
   let [shown, size, isFiltering, oldest] = [0, 0, false, Infinity];
   for (const { buffer } of panes.list) {
     buffer.version.value;
@@ -312,25 +320,28 @@ function LogStatus({ panes, source, query, onQuery }: LogStatusProps) {
     size += buffer.size;
     isFiltering ||= buffer.isFiltering.value;
   }
-  const { search, deep } = query;
-  const count = shown === size
+  const isLoading = source?.isLoading.value ?? true;
+  const hasOlder = source?.hasOlder.value ?? false;
+  const of = hasOlder && query.stream === "" && isFiltered(query)
+    ? Math.max(total.value ?? 0, size)
+    : size;
+  const count = shown === of
     ? counted(shown, "line")
-    : `${shown.toLocaleString("en")} of ${counted(size, "line")}`;
-  const isLoading = source?.isLoading.value ?? false;
+    : `${shown.toLocaleString("en")} of ${counted(of, "line")}`;
   return (
     <div class="log-status row wrap small">
       <RangePicker />
       <span role="status">
-        {deep && search !== "" ? `${count} in the time shown` : count}
+        {isFiltered(query) ? `${count} in the time shown` : count}
       </span>
       {(isLoading || isFiltering) && <span class="spinner" aria-label="Working" role="img" />}
-      {source?.hasOlder.value && (
+      {hasOlder && (
         <button
           type="button"
           class="text-button"
           title={panes.isFull ? "The page is full: this opens the time before" : undefined}
           onClick={() => {
-            if (!panes.isFull) void source.older();
+            if (!panes.isFull) void source!.older();
             else setRange(between(endsOf(range.value, oldest)[0], oldest + 1));
           }}
         >
@@ -338,15 +349,6 @@ function LogStatus({ panes, source, query, onQuery }: LogStatusProps) {
         </button>
       )}
       {source?.error.value && <span class="bad" role="alert">{source.error}</span>}
-      {search !== "" && (
-        <button
-          type="button"
-          class="text-button"
-          onClick={() => onQuery({ ...query, deep: !deep })}
-        >
-          {deep ? "Back to the newest lines" : "Search all of this time"}
-        </button>
-      )}
     </div>
   );
 }
@@ -430,7 +432,7 @@ function sameField(key: string, value: unknown): Partial<LogQuery> {
   const name = literally(JSON.stringify(key));
   const isPlain = typeof value !== "object" || value === null;
   const text = isPlain ? literally(JSON.stringify(value)) : "";
-  return { search: `${name}\\s*:\\s*${text}`, isRegex: true, onlyMatches: true };
+  return { search: `${name}\\s*:\\s*${text}`, isRegex: true, ...SEARCH };
 }
 
 /** The log around a line, without filters. */

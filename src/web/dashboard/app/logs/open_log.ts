@@ -8,7 +8,7 @@ import { range } from "../data/router.ts";
 import { endsOf, now } from "../data/time_range.ts";
 import { breathe, type LogReceiver } from "./log_buffer.ts";
 import type { LogRow, NewRow } from "./log_lines.ts";
-import { filterOf, type LogQuery } from "./log_query.ts";
+import { filterOf, isFiltered, type LogQuery } from "./log_query.ts";
 import { connection, until } from "../data/store.ts";
 import { sleep } from "../../../../platform/clock.ts";
 import {
@@ -267,9 +267,8 @@ export function useLogSource(
   const source = useSignal<OpenLog | undefined>(undefined);
   const filter = filterOf(query);
   const isSearch = filter.grep !== undefined;
-  const isFiltered = Object.keys(filter).length > 0;
   const { span, from, to, at } = range.value;
-  const end = at > 0 && !isFiltered ? Math.min(to, at + AFTER_MS) : to;
+  const end = at > 0 && !isFiltered(query) ? Math.min(to, at + AFTER_MS) : to;
   useEffect(() => {
     if (query.isGrouped) return;
     let opened: OpenLog | undefined;
@@ -277,12 +276,13 @@ export function useLogSource(
       opened = new OpenLog(panes, {
         ...{ targets: query.targets, filter },
         between: span === undefined ? [from, end] : undefined,
-        since: isFiltered ? endsOf(range.peek(), now())[0] : undefined,
+        since: isFiltered(query) ? endsOf(range.peek(), now())[0] : undefined,
         // Start at the end, except for a fixed range.
         began: () => follow.value = span !== undefined,
       });
       source.value = opened;
     };
+    source.value = undefined;
     const timer = isSearch ? setTimeout(open, TYPING_MS) : undefined;
     if (!isSearch) open();
     return () => (clearTimeout(timer), opened?.close());

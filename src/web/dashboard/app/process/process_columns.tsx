@@ -47,7 +47,7 @@ const MEASURED = { kind: "figure", isFigure: true, isChart: true, isOfHour: true
 
 const COLUMNS: Readonly<Record<Key, Omit<Column, "key">>> = {
   state: {
-    ...{ text: "State", kind: "state", px: 170, sort: "state" },
+    ...{ text: "State", kind: "state", px: 186, sort: "state" },
     Cell: ({ process }) => (
       <>
         <StateBadge state={conditionOf(process)} />

@@ -60,12 +60,12 @@ Deno.test("credentialIn() distinguishes links, codes and tokens", () => {
 });
 
 Deno.test("grepOf() requests the same lines that the page would show", () => {
-  const of = (more: Partial<typeof NO_QUERY>) => grepOf({ ...NO_QUERY, deep: true, ...more });
+  const of = (more: Partial<typeof NO_QUERY>) => grepOf({ ...NO_QUERY, ...more });
   assertEquals(of({ search: "a.b" }), "(?i:a\\.b)");
   assertEquals(of({ search: "a.b", isRegex: true, matchCase: true }), "a.b");
   assertEquals(of({ search: "(", isRegex: true }), undefined);
   assertEquals(of({ search: "" }), undefined);
-  assertEquals(grepOf({ ...NO_QUERY, search: "x" }), undefined);
+  assertEquals(of({ search: "x", inContext: true }), undefined);
 });
 
 Deno.test("readRange() reads the output of rangeText(), a single time, and tolerates invalid input", () => {

@@ -2,7 +2,7 @@
 
 import { assert, assertEquals } from "@std/assert";
 import { GAP, layOut, NODE, pathOf } from "../graph/graph_layout.ts";
-import { ticksIn, tickText } from "../host/time_axis.ts";
+import { apart, type Mark, ticksIn, tickText } from "../host/time_axis.ts";
 import { type Happened, isFailure, type Lane, lanesOf, moves } from "../timeline/lanes.ts";
 import { fakeProcess } from "../../../../../tests/cli/fake_daemon.ts";
 
@@ -149,6 +149,17 @@ Deno.test("moves() finds the apps whose figure differs most between the ends of 
   assertEquals(found, [
     { name: "grows", before: 10, after: 90 },
     { name: "shrinks", before: 50, after: 30 },
+  ]);
+});
+
+Deno.test("apart() leaves one mark of each kind in a step of time, with their number", () => {
+  const mark = (at: number, kind: Mark["kind"], text: string): Mark => ({ at, kind, text });
+  const marks = [
+    ...[mark(29, "start", "c"), mark(21, "start", "b"), mark(20, "failure", "x")],
+    mark(19, "start", "a"),
+  ];
+  assertEquals(apart(marks, 10), [
+    ...[mark(29, "start", "c, and 1 more"), mark(20, "failure", "x"), mark(19, "start", "a")],
   ]);
 });
 
