@@ -73,6 +73,7 @@ async function setUp({ daemon }: Dashboard): Promise<void> {
     },
   );
   await daemon.startScript("crasher", "exit 3", { restart_policy: "never" });
+  await daemon.startScript("name-".repeat(11), "exit 3", { restart_policy: "never" });
   await daemon.startScript("nightly", "true", { cron: { schedule: "@daily" } });
 }
 
