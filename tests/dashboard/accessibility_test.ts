@@ -121,7 +121,7 @@ browserTest("a screen reader gets roles and names", async (dashboard) => {
   const wanted = [
     'link "Skip to content"',
     'navigation "Screens"',
-    'heading "Processes 4"',
+    'heading "Processes 5"',
     'searchbox "Search processes"',
     'group "State"',
     'table "Processes"',
