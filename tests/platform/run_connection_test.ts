@@ -122,7 +122,7 @@ Deno.test("connectToRun() names the process that answers in place of the run", {
 }, async () => {
   await using server = new Server(SERVES);
   const error = await assertRejects(
-    () => server.connect({ wrapperPid: Deno.pid, ms: 100 }),
+    () => server.connect({ wrapperPid: Deno.pid, ms: 2_000 }),
     NotTheRun,
   );
   assert(error.message.endsWith(`is answered by another process, pid ${server.pid}`));
@@ -133,7 +133,7 @@ Deno.test("connectToRun() tells whether others may accept in place of the run", 
 }, async () => {
   await using server = new Server(SERVES);
   const errorOf = (isShared: boolean) =>
-    assertRejects(() => server.connect({ wrapperPid: Deno.pid, isShared, ms: 500 }), NotTheRun);
+    assertRejects(() => server.connect({ wrapperPid: Deno.pid, isShared, ms: 2_000 }), NotTheRun);
   assertEquals((await errorOf(false)) instanceof NotMet, false);
   const shared = await errorOf(true);
   assert(shared instanceof NotMet);
@@ -152,7 +152,7 @@ Deno.test("connectToRun() hands a connection of another run to its check", {
   };
   const meetings: Meetings = new Map();
   const connects = () =>
-    server.connect({ wrapperPid: Deno.pid, isShared: true, ms: 500 }, meetings);
+    server.connect({ wrapperPid: Deno.pid, isShared: true, ms: 2_000 }, meetings);
   const failed = assertRejects(connects, NotMet);
   await waitFor(() => meetings.size > 0);
   [...meetings.values()][0]!.waiting.add(other);
@@ -172,7 +172,7 @@ Deno.test("connectToRun() remembers who accepts for other runs, and forgets thos
   const gone = 2 ** 22 + 1;
   acceptors.clear();
   acceptors.add(gone);
-  const other = () => server.connect({ wrapperPid: Deno.pid, ms: 100 }, known);
+  const other = () => server.connect({ wrapperPid: Deno.pid, ms: 2_000 }, known);
   await assertRejects(other, NotTheRun, `another process, pid ${server.pid}`);
   assertEquals([...acceptors], [server.pid]);
 });
@@ -193,7 +193,7 @@ listener = socket.create_server(("127.0.0.1", 0))
 tell()
 time.sleep(60)
 `);
-  await assertRejects(() => server.connect({ ms: 100 }), DOMException, "timeout");
+  await assertRejects(() => server.connect({ ms: 2_000 }), DOMException, "timeout");
 });
 
 Deno.test(
@@ -208,7 +208,7 @@ tell()
 while True: listener.accept()[0].close()
 `);
     (await server.connect()).close();
-    await assertRejects(() => server.connect({ wrapperPid: Deno.pid, ms: 100 }), NotTheRun);
+    await assertRejects(() => server.connect({ wrapperPid: Deno.pid, ms: 2_000 }), NotTheRun);
   },
 );
 
@@ -219,12 +219,12 @@ import { connectToRun } from "${
 }";
 const child = new Deno.Command("${PYTHON}", {
   args: ["-c", "import socket, time; s = socket.create_server(('127.0.0.1', 0));" +
-    "print(s.getsockname()[1], flush=True); kept = [s.accept() for _ in range(99)]"],
+    "print(s.getsockname()[1], flush=True); kept = [s.accept() for _ in range(999)]"],
   ...{ uid: 65534, gid: 65534, cwd: "/", detached: true, stdout: "piped" },
 }).spawn();
 const { value } = await child.stdout.getReader().read();
 const address = { hostname: "127.0.0.1", port: Number(new TextDecoder().decode(value)) };
-const connects = (wrapperPid, isShared, ms = 100) =>
+const connects = (wrapperPid, isShared, ms = 1_500) =>
   connectToRun({ run: { runId: "none", wrapperPid }, address, isShared }, AbortSignal.timeout(ms))
     .then(() => "own", ({ message }) => message.replace(/^port \\d+ is /, ""));
 console.log(await connects(child.pid, false, 5000));
