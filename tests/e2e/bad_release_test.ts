@@ -32,7 +32,7 @@ async function serve(
   await daemon.client.call("start", {
     ...{ name, entrypoint, runtime: "node", cwd: "/", instances, overlap },
     ...{ env: { PORT: String(port) }, sockets: [`127.0.0.1:${port}`] },
-    ...{ wait_ready: true, listen_timeout: "4s", wait: true },
+    ...{ wait_ready: true, listen_timeout: "6s", wait: true },
     health_check: { type: "http", url: `http://127.0.0.1:${port}/` },
   });
   return { port };
@@ -56,15 +56,15 @@ for (const overlap of [true, false]) {
       assert(rolled_back);
       assertStringIncludes(
         results[0]!.error!,
-        "not ready within 4s: waited for its http health check",
+        "not ready within 6s: waited for its http health check",
       );
       const { events } = await daemon.client.call("events", { target: name });
       const told = events.filter(({ type }) => type.startsWith("release"));
       assertEquals(told.map(({ name, type }) => [name, type]), [[`${name}:0`, "release_failed"]]);
-      assertMatch(told[0]!.reason, /^rolled back: not ready within 4s.*\nsaid nothing good$/);
+      assertMatch(told[0]!.reason, /^rolled back: not ready within 6s.*\nsaid nothing good$/);
       const { stdout } = await daemon.cli("why", `${name}:1`);
       assertMatch(stdout, /last release: env.BAD, by owner at [\d:]+: rolled back after \d+s\n/);
-      assertMatch(stdout, /\n +web-\w+:0: not ready within 4s: .*\n +said nothing good\n/);
+      assertMatch(stdout, /\n +web-\w+:0: not ready within 6s: .*\n +said nothing good\n/);
       const releases = await daemon.client.call("releases", { target: name });
       assertEquals(releases.map(({ app, result, undoes }) => [app, result, undoes]), [
         [name, "rolled_back", undefined],
@@ -93,7 +93,7 @@ Deno.test({
     const { code, stderr } = await daemon.cli("restart", "changed", "-e", "BAD=1");
     const { failures } = await load.stop();
     assertEquals(code, 1);
-    assertMatch(stderr, /not ready within 4s: waited for its http health check/);
+    assertMatch(stderr, /not ready within 6s: waited for its http health check/);
     // Such an answer ends with the pid of its instance.
     const bad = failures.map((text) => /HTTP\/1.1 503.*?(\d+)"$/.exec(text)?.[1]);
     assertEquals([new Set(bad).size, bad.includes(undefined)], [1, false], failures[0]);
