@@ -53,12 +53,12 @@ export function isOwnName(path: string): boolean {
   return /^procsup\b/.test(basename(path));
 }
 
-/** The configuration file in a folder: procsup's own, otherwise another tool's; or undefined. */
+/** The configuration file in a folder: procsup's own, else another tool's; undefined if there is none. */
 export function discover(folder: string): string | undefined {
   return firstIn(folder, [...OWN, ...others()]);
 }
 
-/** The file of a tool in a folder that must be converted first; or undefined. */
+/** The file of another tool in a folder, if it must be converted first. */
 export function discoverConvertible(folder: string): string | undefined {
   return firstIn(
     folder,

@@ -20,7 +20,7 @@ export class SourceWatch implements Monitor {
   readonly #process: ProcessActor;
   readonly #run: RunController;
   readonly #hooks: ProcessHooks;
-  /** Attempt, whether it has ended, and the time of the last action. Each value has its own watch. */
+  /** The attempt, whether it has ended, and the time of the last action: a change begins a new watch. */
   #watched: string | undefined;
   #watch: Monitor | undefined;
   /** True until the first snapshot was seen: it may be what an earlier daemon left. */

@@ -42,7 +42,7 @@ function lineOf(key: string, value: unknown): string {
   return `${key}: ${JSON.stringify(value)}`;
 }
 
-/** The configuration in YAML, with keys that have no text. Throws `FieldError`. */
+/** What was typed as a configuration in YAML, with the keys that the form keeps. Throws `FieldError`. */
 export function yamlOf({ more, ...texts }: FormTexts, kept: Keyed = {}): string {
   const given = FIELDS.filter((key) => texts[key].trim() !== "");
   const twice = given.find((key) => new RegExp(`^${key}\\s*:`, "m").test(more));

@@ -44,7 +44,7 @@ class Page {
     return this.handle({ ...this.#mine, type: "failed", how });
   }
 
-  /** Time passes, as the page notices it. */
+  /** Advances the clock by the ticks of the page. */
   pass(ms: number): this {
     for (const end = this.now + ms; this.now < end;) {
       this.now = Math.min(end, this.now + 250);

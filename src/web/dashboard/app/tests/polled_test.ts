@@ -3,7 +3,7 @@
 import { assertEquals } from "@std/assert";
 import { h, render } from "preact";
 
-/** As much of an element as it takes to draw nothing into it. */
+/** What rendering nothing uses of an element. */
 const NOWHERE = { nodeType: 1, childNodes: [], firstChild: null } as object as Element;
 
 Deno.test("a request that waits for its turn is not sent for a payload that has changed meanwhile", async () => {
