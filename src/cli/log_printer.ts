@@ -93,8 +93,9 @@ interface MarkedText {
 }
 
 /**
- * Formats lines for a terminal, as `readableText()` does, with the stack trace below; a pipe gets their
- * text unchanged. `isTimed`: the time is printed before them.
+ * Formats lines for a terminal, as `readableText()` does, with the stack trace below. A pipe gets
+ * their text unchanged, and their level is read only if the mark is. `isTimed`: the time is printed
+ * before them.
  */
 export async function lineFormat(
   { terminal, color }: Pick<Output, "terminal" | "color">,
@@ -102,8 +103,17 @@ export async function lineFormat(
 ): Promise<(line: LogLine) => MarkedText> {
   if (isRaw) return ({ line }) => ({ text: line, mark: " " });
   const { logText } = await import("./log_text.ts");
+  const drawn = (line: LogLine) => logText(line, { color, isTimed });
+  if (!terminal) {
+    return (line) => ({
+      text: line.line,
+      get mark() {
+        return drawn(line).mark;
+      },
+    });
+  }
   return (line) => {
-    const { text, stack, mark } = logText(line, { color, isTimed });
-    return { text: terminal ? [text, ...stack].join("\n") : line.line, mark };
+    const { text, stack, mark } = drawn(line);
+    return { text: [text, ...stack].join("\n"), mark };
   };
 }
