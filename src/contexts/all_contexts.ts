@@ -25,7 +25,7 @@ export interface ContextAnswer<Copy> {
   readonly error?: unknown;
 }
 
-/** What all engines tell of a copy of an app. */
+/** A copy of an app, with the fields that every engine has. */
 export type EngineCopy = Pick<ProcessJson, "name" | "ready"> & {
   /** The engine's word. */
   readonly state: string;
@@ -64,9 +64,8 @@ export async function askContexts<Copy>(
 
 async function processesOf(daemon: string | Host, signal: AbortSignal) {
   const client = new DaemonClient(daemon);
-  const [processes, { public_url: url }] = await Promise.all([
-    client.call("list", undefined, { signal }),
-    client.call("web_status", undefined, { signal }),
-  ]);
+  // One after the other: the second request uses the ssh connection of the first.
+  const processes = await client.call("list", undefined, { signal });
+  const { public_url: url } = await client.call("web_status", undefined, { signal });
   return { processes, url };
 }
