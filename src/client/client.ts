@@ -372,7 +372,7 @@ export class Client extends ProcessHost {
   ): Promise<ReadableStream<T>> {
     try {
       return await openItems<W, T>(
-        ({ signal }) => this.#daemon.stream(`/${what}?${search}`, signal),
+        (signal) => this.#daemon.stream(`/${what}?${search}`, signal),
         { signal, ...how },
       );
     } catch (error) {

@@ -19,7 +19,7 @@ interface ItemsOptions<W, T> extends CallOptions {
  * daemon goes away. Cancel it, or leave a `for await`, to stop it.
  */
 export async function openItems<W, T>(
-  open: (options: CallOptions) => Promise<ReadableStream<Uint8Array>>,
+  open: (signal: AbortSignal) => Promise<ReadableStream<Uint8Array>>,
   { signal, forEver, read }: ItemsOptions<W, T>,
 ): Promise<ReadableStream<T>> {
   const over = new AbortController();
@@ -29,7 +29,7 @@ export async function openItems<W, T>(
   const end = () => signal?.removeEventListener("abort", abort);
   let bytes: ReadableStream<Uint8Array>;
   try {
-    bytes = await open({ signal: over.signal });
+    bytes = await open(over.signal);
   } catch (error) {
     end();
     throw error;

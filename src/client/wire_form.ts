@@ -92,9 +92,7 @@ export function filterKeys(
   };
 }
 
-/**
- * Options of a call in wire form. Throws `bad_request`.
- */
+/** Options of a call in wire form. Throws `bad_request`. */
 export function wireOptions(options: object): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(options).map(([key, value]) => [
