@@ -105,7 +105,7 @@ export function refusePartialPrune(
     ? `Cannot use "prune": the last files were applied with "only" ${quote(remembered!.join())}`
     : 'Cannot use "prune" with "only"';
   throw new ProcsupError("bad_request", what, {
-    hint: "A part of a file does not tell which apps are no longer in it; name the file alone",
+    hint: "Only a whole file shows which apps are no longer in it; name the file alone",
   });
 }
 

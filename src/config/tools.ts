@@ -13,7 +13,7 @@ export interface Tool {
   readonly name: string;
   /** Names of its files, and their kinds. A name with a slash is matched as a path. */
   readonly files: readonly (readonly [name: RegExp, kind: string])[];
-  /** The kind of a file whose name tells nothing: a format, or a kind of this tool alone. */
+  /** The kind of its files with other names: a format, or a kind of this tool alone. */
   readonly kind: string;
   /** The format of that kind. */
   readonly format: Format;

@@ -1,4 +1,4 @@
-/** Puts the new lines of several logs in order of time, for whoever follows them. */
+/** Puts the new lines of several logs in order of time, for clients that follow them. */
 
 import { type LogName, type LogStart, positionKey } from "../model/log_line.ts";
 

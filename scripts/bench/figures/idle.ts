@@ -1,4 +1,4 @@
-/** CPU time of a daemon whose apps are idle, while nobody looks. */
+/** CPU time of a daemon whose apps are idle, without clients. */
 
 import { processRow } from "../../../src/platform/scan/process_table.ts";
 import { sleep } from "../../../src/platform/clock.ts";

@@ -139,7 +139,10 @@ function mcpRequest(scene: Scene, tools: readonly Schema[], values: RandomValues
   return { what: body.slice(0, 300), answer: answered() };
 }
 
-/** Sends a random envelope to the Unix socket or the web listener, with payloads of REST and fields of other verbs. */
+/**
+ * Sends a random envelope to the Unix socket or the web listener, with payloads of REST and fields of
+ * other verbs.
+ */
 function socketRequest(scene: Scene, schemas: Schema, values: RandomValues): ReturnType<Ask> {
   const { random } = values;
   const known = Object.keys(VERBS).filter((name) => !LEFT_OUT.has(name));
