@@ -17,15 +17,15 @@ import {
   type Importer,
   type ImportTable,
   type Keys,
-  logFileProblem,
   logFiles,
   lost,
+  lostLog,
   seconds,
   UNLIMITED,
   UNSUPPORTED,
 } from "./imported.ts";
 import { ImportResult } from "./import_result.ts";
-import { emptyIni, type Ini } from "./ini.ts";
+import { emptyIni, type Ini, isTrue } from "./ini.ts";
 import { reference } from "./references.ts";
 
 export const circus: Importer = {
@@ -35,8 +35,6 @@ export const circus: Importer = {
 };
 
 type Section = ReadonlyMap<string, string>;
-
-const isTrue = (value = "") => /^(1|true|yes|on)$/i.test(value);
 
 /** Keys of [circus] that concern circus itself. */
 const OWN_KEYS: ImportTable<string, undefined> = {
@@ -109,10 +107,6 @@ function bothOr(
   if (other === value) return {};
   if (other !== undefined) return { lost: `log.${own} holds for each of both streams` };
   return { log: { [own]: own === "max_size" ? `${value}B` : Number(value) } };
-}
-
-function lostLog(file: string, { folder }: WatcherContext) {
-  return { lost: logFileProblem(file, folder) };
 }
 
 function idOf(value: string): string | number {

@@ -110,6 +110,14 @@ export function logFileProblem(file: unknown, folder: string): string | undefine
   return problem && `procsup logs shows what the app writes; a log there is not safe: ${problem}`;
 }
 
+/** Row of a key that names a log file, which `logFiles()` converts: a note if it is not used. */
+export function lostLog(
+  file: unknown,
+  { folder }: { readonly folder: string },
+): { readonly lost?: string | undefined } {
+  return { lost: logFileProblem(file, folder) };
+}
+
 /** Variables in a map, or in a list of `NAME=VALUE`; `NAME` alone is a reference. */
 export function environment(value: unknown): Record<string, string> {
   const entries = Array.isArray(value)

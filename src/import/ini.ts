@@ -15,6 +15,11 @@ export interface Ini {
   readonly add: (file: string, text: string) => void;
 }
 
+/** Whether the value of a key is a word for true. */
+export function isTrue(value = ""): boolean {
+  return /^(1|true|yes|on)$/i.test(value);
+}
+
 /** Sections in order, with the keys in lower case. `%(here)s` becomes the folder of the file. */
 export function emptyIni(): Ini {
   const sections: Sections = new Map();

@@ -17,9 +17,9 @@ import {
   type ImportTable,
   type KeyOrigins,
   type Keys,
-  logFileProblem,
   logFiles,
   lost,
+  lostLog,
   ms,
   partition,
   texts,
@@ -323,11 +323,7 @@ function combinedLog(
   if (file === true || file === false) return {};
   return others.some((key) => app[key] !== undefined)
     ? { lost: "procsup logs shows both streams together" }
-    : lostLog(file, { app, folder });
-}
-
-function lostLog(file: unknown, { folder }: AppContext): { readonly lost?: string | undefined } {
-  return { lost: logFileProblem(file, folder) };
+    : lostLog(file, { folder });
 }
 
 /** PM2 runs Node in cluster mode if instances are given without a mode. */

@@ -10,10 +10,10 @@ import {
   type ImportTable,
   type KeyOrigins,
   type Keys,
-  logFileProblem,
   logFiles,
   type Lost,
   lost,
+  lostLog,
   rowFor,
   seconds,
   UNLIMITED,
@@ -21,7 +21,7 @@ import {
 } from "./imported.ts";
 import { fixed, ImportResult } from "./import_result.ts";
 import { filesMatching } from "./file_patterns.ts";
-import { emptyIni } from "./ini.ts";
+import { emptyIni, isTrue } from "./ini.ts";
 import { filled, reference } from "./references.ts";
 import { mergePatch } from "../model/merge_patch.ts";
 import { nameFromPath, nameProblem } from "../model/name.ts";
@@ -105,10 +105,6 @@ const KEYS: ImportTable<string, ProgramContext> = {
     same("backups") ? {} : { lost: "log.max_files holds for each of both streams" },
   serverurl: "the app finds the daemon by PROCSUP_HOME",
 };
-
-function lostLog(file: string, { folder }: ProgramContext): { readonly lost?: string | undefined } {
-  return { lost: logFileProblem(file, folder) };
-}
 
 function convert(document: ConfigDocument, context: ImportContext): Imported {
   const { sections, unmatched, placeOf } = readSections(document);
@@ -212,9 +208,7 @@ function addOne(
   };
   const values = new Map([...keys].map(([key, value]) => settled(key, value)));
   const stdout = values.get("stdout_logfile");
-  const stderr = isTrue(values.get("redirect_stderr") ?? "")
-    ? stdout
-    : values.get("stderr_logfile");
+  const stderr = isTrue(values.get("redirect_stderr")) ? stdout : values.get("stderr_logfile");
   const logs = logFiles({ stdout, stderr, folder, suffix });
   const hasLog = logs.log !== undefined;
   const same = (setting: string) =>
@@ -258,8 +252,8 @@ function inherited(itself: ReadonlyMap<string, string>, own: ReadonlyMap<string,
 
 /** Without `stopasgroup` supervisord signals the main process, and without `killasgroup` only that. */
 function stopMode(values: ReadonlyMap<string, string>): string {
-  if (isTrue(values.get("stopasgroup") ?? "")) return "group";
-  return isTrue(values.get("killasgroup") ?? "") ? "main" : "leave";
+  if (isTrue(values.get("stopasgroup"))) return "group";
+  return isTrue(values.get("killasgroup")) ? "main" : "leave";
 }
 
 /**
@@ -313,10 +307,6 @@ function environment(text: string): Record<string, string> {
   return Object.fromEntries(
     [...pairs].map(([, key, value]) => [key, value!.trim().replace(/^(["'])(.*)\1$/s, "$2")]),
   );
-}
-
-function isTrue(value: string): boolean {
-  return /^(true|yes|on|1)$/i.test(value);
 }
 
 /** Keys of [supervisord] that its programs inherit. */
