@@ -35,8 +35,6 @@ class Shipper implements AsyncDisposable {
     this.#daemon = daemon;
     this.#words = words;
     this.out = `${daemon.home}/shipped`;
-    // As mktemp makes it.
-    Deno.writeTextFileSync(this.cursor, "");
     this.start();
   }
 
@@ -83,6 +81,8 @@ function once(items: readonly Item[]): string {
 
 Deno.test("logs --cursor-file ships each line once over rotation and killed daemons; a killed shipper repeats only its last batch", async () => {
   await daemon.startScript("app", COUNTING, { log: LOG });
+  // As mktemp makes it.
+  Deno.writeTextFileSync(`${daemon.home}/shipped.cursor`, "");
   await using shipper = new Shipper(daemon, "app");
   const shipped = (count: number) => waitFor(() => shipper.items.length >= count);
   await shipped(4000);
