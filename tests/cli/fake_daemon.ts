@@ -2,8 +2,8 @@
 
 import { answered, failure } from "../../src/protocol/envelope.ts";
 import type { ProcessJson, VerbName } from "../../src/protocol/wire.ts";
-import { outputOf, type Ran } from "../support/output_of.ts";
-import { programWords } from "../support/procsup.ts";
+import type { Ran } from "../support/output_of.ts";
+import { run } from "../support/run_command.ts";
 
 /** The data that a fake daemon answers with, or a throw for a failure. */
 export type Answers = { readonly [A in VerbName]?: (payload: unknown) => unknown };
@@ -65,15 +65,7 @@ export async function runCommandLine(
   env: Record<string, string> = {},
   cwd = Deno.cwd(),
 ): Promise<Ran> {
-  const [program, ...words] = programWords();
-  return await outputOf(
-    new Deno.Command(program!, {
-      args: [...words, ...args],
-      env: { PROCSUP_NO_AUTOSTART: "1", NO_COLOR: "1", ...env },
-      cwd,
-      stdin: "null",
-    }),
-  );
+  return await run(args, { env: { PROCSUP_NO_AUTOSTART: "1", ...env }, cwd });
 }
 
 /** A running process called `api`, with some changes. */

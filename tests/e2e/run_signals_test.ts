@@ -1,6 +1,7 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
-import { isAlive, programLine, programWords } from "../support/procsup.ts";
 import { lstatIfAny } from "../../src/platform/files/stat.ts";
+import { isAlive, programLine } from "../support/procsup.ts";
+import { command } from "../support/run_command.ts";
 import { type TempHome, tempHome } from "../support/temp_home.ts";
 import { tmuxMissing, TmuxTerminal } from "../support/tmux.ts";
 import { waitFor } from "../support/wait_for.ts";
@@ -46,14 +47,8 @@ for (
 }
 
 function stubborn(temp: TempHome, ...before: readonly string[]): Deno.ChildProcess {
-  const [program, ...rest] = [...before, ...programWords(), ...words(temp.path)];
-  return new Deno.Command(program!, {
-    args: [...rest, "--stop-timeout", "1h", "--", "sh", "-c", STUBBORN],
-    cwd: temp.path,
-    env: { NO_COLOR: "1" },
-    stdin: "null",
-    stderr: "piped",
-  }).spawn();
+  const args = [...words(temp.path), "--stop-timeout", "1h", "--", "sh", "-c", STUBBORN];
+  return command(args, { before, cwd: temp.path }).spawn();
 }
 
 Deno.test("run kills its apps at a second signal, however long their stop timeout is", async () => {
@@ -96,16 +91,10 @@ Deno.test("run sends a signal that comes during a hook once the app has a pid", 
   const app = { entrypoint: "/bin/sleep", args: ["1000"], restart_policy: "never" };
   const processes = { app: { ...app, hooks: { pre_start } } };
   Deno.writeTextFileSync(`${temp.path}/procsup.json`, JSON.stringify({ processes }));
-  const [program, ...rest] = programWords();
-  const running = new Deno.Command(program!, {
-    args: [...rest, ...words(temp.path)],
-    cwd: temp.path,
-    stdin: "null",
-    stdout: "null",
-  }).spawn();
+  const running = command(words(temp.path), { cwd: temp.path }).spawn();
   await waitFor(() => lstatIfAny(`${temp.path}/hook`) !== undefined, { what: "the hook" });
   running.kill("SIGUSR1");
   Deno.writeTextFileSync(`${temp.path}/go`, "");
   await waitFor(() => !isAlive(running.pid));
-  assertEquals((await running.status).code, 138);
+  assertEquals((await running.output()).code, 138);
 });
