@@ -25,7 +25,6 @@ const HOOK = "touch hooked; while [ -e next ] && [ ! -e ready ]; do sleep 0.1; d
 
 /** An app that can be paused at each stage of its reload. */
 class Scene {
-  readonly daemon = daemon;
   readonly instances: number;
   readonly before: readonly number[];
 
@@ -46,7 +45,7 @@ class Scene {
 
   /** The pids of every app that was ever started. */
   get begun(): number[] {
-    return Deno.readTextFileSync(`${this.daemon.home}/pids`).trim().split("\n").map(Number);
+    return Deno.readTextFileSync(`${daemon.home}/pids`).trim().split("\n").map(Number);
   }
 
   get alive(): number[] {
@@ -54,11 +53,11 @@ class Scene {
   }
 
   allow(what: "next" | "ready" | "ready.0" | "go" | "fail"): void {
-    Deno.writeTextFileSync(`${this.daemon.home}/${what}`, "");
+    Deno.writeTextFileSync(`${daemon.home}/${what}`, "");
   }
 
   has(file: string): boolean {
-    return [...Deno.readDirSync(this.daemon.home)].some(({ name }) => name === file);
+    return [...Deno.readDirSync(daemon.home)].some(({ name }) => name === file);
   }
 
   /** Kills the daemon at that moment of a reload, and returns the result of the reload. */
@@ -68,18 +67,18 @@ class Scene {
     how: { readonly rollback_on_failure?: boolean } = {},
   ): Promise<"done" | "broken off"> {
     const asked = change === undefined
-      ? this.daemon.client.call("rolling_reload", { target: "app" })
-      : this.daemon.client.call("reconfigure", { target: "app", config: change, ...how });
+      ? daemon.client.call("rolling_reload", { target: "app" })
+      : daemon.client.call("reconfigure", { target: "app", config: change, ...how });
     const reload = asked
       .then(() => "done" as const, () => "broken off" as const);
     await waitFor(moment, { what: "the moment" });
-    await this.daemon.kill();
+    await daemon.kill();
     return await reload;
   }
 
   /** The next daemon has each instance once, and reports it correctly. */
   async next(): Promise<number[]> {
-    await this.daemon.run();
+    await daemon.run();
     this.allow("ready");
     this.allow("go");
     return await this.settled();
@@ -100,11 +99,11 @@ class Scene {
   /** The pids of the instances, once each runs once. */
   async settled(): Promise<number[]> {
     await waitFor(async () => {
-      const list = await this.daemon.client.call("list");
+      const list = await daemon.client.call("list");
       const up = list.filter(({ state, ready }) => state === "running" && ready).map(pidOf).sort();
       return up.length === this.instances && up.join() === this.alive.join();
     }, { what: "each instance once" });
-    const list = await this.daemon.client.call("list");
+    const list = await daemon.client.call("list");
     assertEquals(list.map(({ restarts }) => restarts), Array(this.instances).fill(0));
     return list.map(pidOf);
   }
@@ -116,7 +115,7 @@ function pidOf({ pid }: { readonly pid: number }): number {
 
 Deno.test("a reload whose daemon is killed in its pre_start hook is completed by the next one", async () => {
   const scene = await Scene.begin(1, { hooks: { pre_start: HOOK } });
-  Deno.removeSync(`${scene.daemon.home}/hooked`);
+  Deno.removeSync(`${daemon.home}/hooked`);
   assertEquals(await scene.killWhen(() => scene.has("hooked")), "broken off");
   assertEquals(scene.alive, scene.before);
   await scene.completed(scene.before);
@@ -137,7 +136,7 @@ Deno.test("a change whose reload was broken off is made by the next daemon", asy
   assertEquals(await scene.killWhen(() => scene.begun.length === 2, change), "broken off");
   assertEquals(await scene.completed(scene.before), ["2"]);
   const asked = { target: "app", config: change };
-  assertEquals((await scene.daemon.client.call("reconfigure", asked)).status, "unchanged");
+  assertEquals((await daemon.client.call("reconfigure", asked)).status, "unchanged");
 });
 
 Deno.test("a change whose reload is at its hook is made by the next daemon", async () => {
@@ -147,13 +146,13 @@ Deno.test("a change whose reload is at its hook is made by the next daemon", asy
   assertEquals(await scene.killWhen(() => scene.has("hooked"), change), "broken off");
   await scene.completed(scene.before);
   const asked = { target: "app", config: change };
-  assertEquals((await scene.daemon.client.call("reconfigure", asked)).status, "unchanged");
+  assertEquals((await daemon.client.call("reconfigure", asked)).status, "unchanged");
 });
 
 Deno.test("a daemon killed while the old app stops keeps the new one and terminates the old one", async () => {
   const scene = await Scene.begin(1);
   scene.allow("ready");
-  const replaced = async () => (await scene.daemon.status("app")).pid !== scene.before[0];
+  const replaced = async () => (await daemon.status("app")).pid !== scene.before[0];
   assertEquals(await scene.killWhen(replaced), "broken off");
   assertEquals(scene.alive.length, 2);
   const [pid] = await scene.next();
@@ -164,9 +163,9 @@ Deno.test("a daemon killed in the pre_stop hook of a reload runs it again, befor
   const hold = "while [ ! -e ready ]; do sleep 0.1; done";
   const hooks = { pre_stop: `echo begin >>order; ${hold}; echo end >>order` };
   const scene = await Scene.begin(1, { hooks, wait_ready: false, min_uptime: "0s" });
-  const order = () => [...(readFileIfAny(`${scene.daemon.home}/order`) ?? "").split("\n")];
+  const order = () => [...(readFileIfAny(`${daemon.home}/order`) ?? "").split("\n")];
   assertEquals(await scene.killWhen(() => scene.has("order")), "broken off");
-  await scene.daemon.run();
+  await daemon.run();
   await waitFor(() => order().length > 2, { what: "the hook again" });
   assertEquals(scene.alive.length, 2);
   scene.allow("go");
@@ -214,7 +213,7 @@ for (const change of [undefined, GENERATION.two]) {
     assertEquals(await scene.completed(scene.before), Array(3).fill(generation));
     assertEquals(scene.begun.length, 7);
     const asked = { target: "app", config: change ?? GENERATION.one };
-    assertEquals((await scene.daemon.client.call("reconfigure", asked)).status, "unchanged");
+    assertEquals((await daemon.client.call("reconfigure", asked)).status, "unchanged");
   });
 }
 
@@ -226,9 +225,9 @@ Deno.test("a rollback is completed by the next daemon, which gives no instance t
     '[ "$PROCSUP_INSTANCE" = 0 ] || { while [ ! -e fail ]; do sleep 0.1; done; exit 1; }';
   const change = { ...GENERATION.two, args: ["-c", `${fails}; ${APP}`] };
   const moment = async () => {
-    const isReplaced = (await scene.daemon.status("app:0")).pid === scene.begun[3];
+    const isReplaced = (await daemon.status("app:0")).pid === scene.begun[3];
     if (!isReplaced || scene.has("fail")) return scene.begun.length === 5;
-    Deno.removeSync(`${scene.daemon.home}/ready.0`);
+    Deno.removeSync(`${daemon.home}/ready.0`);
     scene.allow("fail");
     return false;
   };
@@ -237,7 +236,7 @@ Deno.test("a rollback is completed by the next daemon, which gives no instance t
   const generations = await scene.completed(scene.begun.slice(3, 4));
   assertEquals(generations, ["1", "1", "1"]);
   const asked = { target: "app", config: { ...GENERATION.one, args: ["-c", APP] } };
-  assertEquals((await scene.daemon.client.call("reconfigure", asked)).status, "unchanged");
+  assertEquals((await daemon.client.call("reconfigure", asked)).status, "unchanged");
 });
 
 Deno.test("daemons killed at any moment of a reload neither duplicate nor lose an instance", async () => {
