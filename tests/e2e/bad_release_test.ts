@@ -64,7 +64,8 @@ for (const overlap of [true, false]) {
       assertMatch(told[0]!.reason, /^rolled back: not ready within 6s.*\nsaid nothing good$/);
       const { stdout } = await daemon.cli("why", `${name}:1`);
       assertMatch(stdout, /last release: env.BAD, by owner at [\d:]+: rolled back after \d+s\n/);
-      assertMatch(stdout, /\n +web-\w+:0: not ready within 6s: .*\n +said nothing good\n/);
+      const why = `\\n +${name}:0: not ready within 6s: .*\\n +said nothing good\\n`;
+      assertMatch(stdout, new RegExp(why));
       const releases = await daemon.client.call("releases", { target: name });
       assertEquals(releases.map(({ app, result, undoes }) => [app, result, undoes]), [
         [name, "rolled_back", undefined],

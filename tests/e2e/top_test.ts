@@ -118,9 +118,10 @@ Deno.test(
     await terminal.sees((screen) => /━━ logs api ━━ following/.test(screen));
     await terminal.sees((screen) => /· trouble \d/.test(screen));
     await terminal.keys("e");
-    await terminal.sees((screen) =>
+    const errors = await terminal.sees((screen) =>
       /stderr only/.test(screen) && /^· trouble \d/m.test(screen) && !/line \d/.test(screen)
     );
+    assert(!errors.includes("! trouble"), errors);
     await terminal.keys("e");
     await terminal.sees("line 4");
     await terminal.keys("/");
