@@ -63,17 +63,17 @@ Deno.test("webApp() allows a named token what its role permits, and nothing once
   assertEquals(web.tokens.list().map(({ name }) => name), ["boss", "grafana"]);
 });
 
-Deno.test("/ipc of the web takes the verbs that have a route, from nobody that REST refuses", async () => {
+Deno.test("/ipc of the web accepts only verbs that have a route, and refuses every request that REST refuses", async () => {
   await using web = new FakeWeb();
   const call = (action: unknown, how: { token?: string; headers?: Record<string, string> } = {}) =>
     web.ask("POST", "/ipc", {
       body: { action, payload: action === "stop" ? "api" : undefined },
       ...how,
     });
-  // Nobody ends the daemon or gets the owner's token over a network.
-  const local: readonly string[] = VERB_ROWS.filter(([, { rest }]) => rest === undefined).map((
-    [name],
-  ) => name);
+  // The daemon cannot be shut down over a network, nor the owner's token be read.
+  const local: readonly string[] = VERB_ROWS
+    .filter(([, { rest }]) => rest === undefined)
+    .map(([name]) => name);
   for (const verb of local) {
     const { status, body } = await call(verb);
     assertEquals(
