@@ -11,9 +11,9 @@ import { offerTools } from "../../config/tools.ts";
 import { TOOLS } from "../mod.ts";
 import { importFile, initialConfig } from "../import_file.ts";
 import { ProcsupError } from "../../model/errors.ts";
+import { Files, findings, loadedFrom } from "../../../tests/config/files.ts";
 
 offerTools(TOOLS);
-import { Files, findings, loadedFrom } from "../../../tests/config/files.ts";
 
 const env = { PATH: "/usr/bin:/bin" };
 

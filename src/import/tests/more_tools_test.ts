@@ -5,7 +5,6 @@ import { offerTools } from "../../config/tools.ts";
 import { TOOL_NAMES, TOOLS } from "../mod.ts";
 import { importFile } from "../import_file.ts";
 import { discover, isConfigName } from "../../config/file_kind.ts";
-
 import { ProcsupError } from "../../model/errors.ts";
 import { candidates } from "../../cli/commands/completion.ts";
 import { COMMANDS } from "../../cli/command_table.ts";
