@@ -194,12 +194,12 @@ export class Records {
 
   #of(record: AnyRecord): Files {
     const key = keyOf(record);
-    const path = this.#path(key);
-    const { configs, ...files } = this.#files.get(key) ??
-      { file: new RecordFile(path), copy: new RecordFile(copyOf(path)), configs: NO_CONFIGS };
-    const all = { ...files, configs: isProcess(record) ? configs : configsOf(record, configs) };
-    this.#files.set(key, all);
-    return all;
+    const known = this.#files.get(key) ?? newFiles(this.#path(key));
+    const files = isProcess(record)
+      ? known
+      : { ...known, configs: configsOf(record, known.configs) };
+    this.#files.set(key, files);
+    return files;
   }
 
   #path(key: string): string {
@@ -260,7 +260,7 @@ type Configs = ReadonlyMap<ProcessConfig, { readonly key: string; readonly wire:
 
 const NO_CONFIGS: Configs = new Map();
 
-/** Those of `known` are converted already. */
+/** Reuses the configurations of `known`, which are converted already. */
 function configsOf({ specs }: App, known: Configs = NO_CONFIGS): Configs {
   return new Map(specs.map(({ config }) => {
     const given = known.get(config);
@@ -278,7 +278,14 @@ interface Files {
   readonly configs: Configs;
 }
 
-/** What the first line has and further lines refer to: the identity of a process, or the keys. */
+function newFiles(path: string): Files {
+  return { file: new RecordFile(path), copy: new RecordFile(copyOf(path)), configs: NO_CONFIGS };
+}
+
+/**
+ * The part of the first line that further lines refer to: the identity of a process, or the keys of
+ * an app's configurations.
+ */
 type Head = Identity | ReadonlySet<string>;
 
 class RecordFile {
@@ -300,7 +307,7 @@ class RecordFile {
     const line = changed && `\n${sealed({ number, ...changed })}`;
     if (line !== undefined && appendToFile(this.#path, line)) this.#bytes += line.length;
     else {
-      head = isProcess(record) ? record.identity : keysIn(configs);
+      head = isProcess(record) ? record.identity : configKeys(configs);
       const text = recordText(record, number, configs);
       replaceFile(this.#path, text);
       this.#bytes = text.length;
@@ -314,11 +321,11 @@ function changedPart(record: AnyRecord, head: Head, configs: Configs): object | 
   if (isProcess(record)) {
     return record.identity === head ? { snapshot: record.snapshot } : undefined;
   }
-  const isThere = keysIn(configs).isSubsetOf(head as ReadonlySet<string>);
+  const isThere = configKeys(configs).isSubsetOf(head as ReadonlySet<string>);
   return isThere ? { app: appWire(record, configs) } : undefined;
 }
 
-function keysIn(configs: Configs): ReadonlySet<string> {
+function configKeys(configs: Configs): ReadonlySet<string> {
   return new Set(Array.from(configs.values(), ({ key }) => key));
 }
 
@@ -387,8 +394,8 @@ interface RecordLines {
 }
 
 /**
- * The newest state in all texts, with what their first lines have. A state whose configurations are
- * lost is skipped. Throws `other_version`.
+ * The newest state in all texts, with the identity or the configurations in their first lines. Skips
+ * a state whose configurations are lost. Throws `other_version`.
  */
 export function parseRecordLines(texts: readonly string[]): RecordLines {
   const damage: unknown[] = [];
