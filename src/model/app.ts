@@ -144,15 +144,15 @@ export function begun(app: App, { config, at, growsBy = 0, ...how }: Change): Ap
   const wanted = config ?? wantedConfig(app);
   const { history } = ended(app, "superseded", at);
   const more = growsBy + (app.release?.growsBy ?? 0);
-  const begun: App = {
+  const next: App = {
     ...app,
     history,
     specs: [...app.specs, { generation, config: wanted }],
     release: { ...how, generation, from: app.stable, begun: [], done: [], begunAt: at },
   };
-  if (more === 0) return begun;
-  const counted = resized(begun, wantedConfig(app).instances + growsBy);
-  return withRelease(counted, () => ({ growsBy: more }));
+  if (more === 0) return next;
+  const counted = withCount(next, wantedConfig(app).instances + growsBy);
+  return { ...withRelease(counted, () => ({ growsBy: more })), isResizing: true };
 }
 
 /** Another request for the change that is under way: the later one says how it goes. */
@@ -289,9 +289,9 @@ export function undone(app: App, at: number): App {
     ...before,
     specs: [...before.specs, { generation, config }],
     release: {
-      ...{ ...release, growsBy: undefined },
+      ...release,
       ...{ generation, undoes: release.generation, rollback: false, failure: undefined },
-      ...{ reload: [], begun: [], done: [], begunAt: at },
+      ...{ growsBy: undefined, reload: [], begun: [], done: [], begunAt: at },
     },
   };
 }
