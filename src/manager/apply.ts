@@ -50,7 +50,7 @@ export interface ApplyPlan {
   readonly configs: ReadonlyMap<string, ProcessConfig>;
   /** Names of existing apps with instances that are down and that `startDown` would start. */
   readonly stopped: readonly string[];
-  /** The same in the order in which they are applied. */
+  /** The configurations in the order in which they are applied. */
   readonly waves: readonly (readonly ProcessConfig[])[];
   /** Whether a process was stopped since the plan was begun: it stays down. */
   readonly isStopped: (process: ManagedProcess) => boolean;
