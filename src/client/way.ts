@@ -7,7 +7,7 @@ import type { DaemonRequest, Way } from "../protocol/daemon_client.ts";
 import { errorOf } from "../protocol/envelope.ts";
 import { endedBy } from "../protocol/shutdown_notice.ts";
 import type { UnixResponse } from "../protocol/unix_http.ts";
-import { PEER_HEADER, REST_BASE } from "../protocol/version.ts";
+import { IPC_PATH, PEER_HEADER, REST_BASE } from "../protocol/version.ts";
 
 /** The home of a daemon. Throws `bad_request`, or `forbidden` if the permission to find it is missing. */
 export function homeOf(home: unknown): string {
@@ -40,7 +40,7 @@ export class UrlWay implements Way {
     { method, path, body, signal }: DaemonRequest,
     isPing: boolean,
   ): Promise<UnixResponse> {
-    const response = await this.#fetch(path === "/ipc" ? path : `${REST_BASE}${path}`, {
+    const response = await this.#fetch(path === IPC_PATH ? path : `${REST_BASE}${path}`, {
       ...{ method, body: body ?? null, signal: signal ?? null },
       // Following a redirect may change the method and drops the token.
       redirect: "manual",

@@ -6,7 +6,7 @@ import { bodyLimit } from "hono/body-limit";
 import { ifPossible, ProcsupError } from "../model/errors.ts";
 import { answered, failure, readRequestEnvelope } from "../protocol/envelope.ts";
 import { changesOf } from "../protocol/process_json.ts";
-import { AGENT_HEADER, HOOK_HEADER, OWN_PEER, PEER_HEADER } from "../protocol/version.ts";
+import { AGENT_HEADER, HOOK_HEADER, IPC_PATH, OWN_PEER, PEER_HEADER } from "../protocol/version.ts";
 import type { HookOrigin } from "../process/process_requests.ts";
 import { parseJson, readPayload } from "../verbs/read_input.ts";
 import { readVerb, VERBS } from "../verbs/mod.ts";
@@ -31,7 +31,7 @@ export function ipcApp(context: VerbContext): Hono {
   const app = new Hono();
   app.onError((error) => refusal(error));
   app.notFound(() =>
-    refusal(new ProcsupError("not_found", "No such path; send verbs to POST /ipc"))
+    refusal(new ProcsupError("not_found", `No such path; send verbs to POST ${IPC_PATH}`))
   );
   app.use(endHeadBody);
   app.use(async (c, next) => {
@@ -44,7 +44,7 @@ export function ipcApp(context: VerbContext): Hono {
       onError: () => refusal(new ProcsupError("body_too_large", "The body is larger than 1 MiB")),
     }),
   );
-  app.post("/ipc", async (c) => {
+  app.post(IPC_PATH, async (c) => {
     const { action, payload } = readRequestEnvelope(await readJson(c));
     return await answer(c, context, action, payload);
   });

@@ -6,7 +6,7 @@ import { type HomePaths, pathsIn } from "../platform/files/paths.ts";
 import type { VerbMap, VerbName } from "./wire.ts";
 import { errorOf, type ResponseEnvelope } from "./envelope.ts";
 import { DAEMON_PATIENCE_MS, hangingDaemon, watchDaemon } from "./liveness.ts";
-import { type Peer, readPeer, refuseOtherProtocol } from "./version.ts";
+import { IPC_PATH, type Peer, readPeer, refuseOtherProtocol } from "./version.ts";
 import { HangUp, type UnixRequest, unixRequest, type UnixResponse } from "./unix_http.ts";
 import { commandHint } from "../model/hint.ts";
 
@@ -51,7 +51,7 @@ export class DaemonClient {
   ): Promise<VerbMap[N]["data"]> {
     const response = await this.#request({
       method: "POST",
-      path: "/ipc",
+      path: IPC_PATH,
       body: JSON.stringify({ action: verb, payload }),
       ...options,
     }, verb === "ping");

@@ -1,4 +1,4 @@
-/** Errors on the wire, and when a verb has failed, the same on every surface; the envelopes on the Unix socket. */
+/** Errors on the wire, and when a verb has failed, the same on every surface; the envelopes. */
 
 import {
   ERROR_TABLE,
@@ -107,7 +107,7 @@ function isState(value: unknown): value is ProcessState {
   return (PROCESS_STATES as readonly unknown[]).includes(value);
 }
 
-/** A verb and its payload, as sent to `/ipc`. */
+/** A verb and its payload, as sent to `IPC_PATH`. */
 export interface RequestEnvelope {
   readonly action: string;
   readonly payload?: unknown;

@@ -5,6 +5,7 @@ import type { HomePaths } from "../platform/files/paths.ts";
 import { isSystemError } from "../platform/client_system.ts";
 import { unixRequest } from "./unix_http.ts";
 import { commandHint } from "../model/hint.ts";
+import { IPC_PATH } from "./version.ts";
 
 /**
  * Maximum time until a new daemon answers, or one that ends has released its home. On a busy machine
@@ -73,7 +74,7 @@ async function isAlive(socket: string): Promise<boolean> {
   const signal = AbortSignal.timeout(SILENCE_MS);
   try {
     const body = JSON.stringify({ action: "ping" });
-    const ping = { method: "POST", path: "/ipc", body, token: () => undefined, signal } as const;
+    const ping = { method: "POST", path: IPC_PATH, body, token: () => undefined, signal } as const;
     (await unixRequest(socket, ping)).close();
     return true;
   } catch (error) {

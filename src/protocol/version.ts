@@ -13,7 +13,10 @@ export const PROTOCOL = 1;
 
 export const REST_BASE = "/api/v1";
 
-/** Header of each answer on the Unix socket: version, a space, protocol number. */
+/** Takes verbs in envelopes, on the Unix socket and on the web listener. */
+export const IPC_PATH = "/ipc";
+
+/** Header of each answer of the daemon: version, a space, protocol number. */
 export const PEER_HEADER = "procsup-daemon";
 
 /** Value of that header for this program. */

@@ -23,14 +23,14 @@ import { isExpected, replyError, replyJson, replyJsonText } from "./reply.ts";
 import { answered, failureOf, readRequestEnvelope } from "../protocol/envelope.ts";
 import { readVerb, REST_ROWS, type Route } from "../verbs/mod.ts";
 import { readQuery } from "../verbs/read_input.ts";
-import { OWN_PEER, PEER_HEADER, REST_BASE } from "../protocol/version.ts";
+import { IPC_PATH, OWN_PEER, PEER_HEADER, REST_BASE } from "../protocol/version.ts";
 import { allowRole, unauthorized } from "../auth/gatekeeper.ts";
 
 export function webApp(parts: WebParts): WebApp {
   const app: WebApp = new Hono();
   app.onError((error, c) => {
     if (!isExpected(error)) parts.warn(`Web: ${error.stack ?? error}`);
-    return replyError(error, c.req.path === DOOR ? { success: false, data: null } : {});
+    return replyError(error, c.req.path === IPC_PATH ? { success: false, data: null } : {});
   });
   app.use(endHeadBody);
   // Compresses JSON of a kilobyte or more, but neither streams nor pages.
@@ -78,15 +78,13 @@ function coveredBy(path: string): RegExp {
   return new RegExp(`^${path.replace(/\{\w+\}/, "[^/]+")}$`);
 }
 
-/** Takes the same envelopes as the Unix socket, for programs. */
-const DOOR = "/ipc";
-
+/** Takes the same envelopes as the Unix socket, from programs and from the dashboard. */
 function addDoor(app: WebApp, parts: WebParts): void {
-  app.post(DOOR, async (c) => {
+  app.post(IPC_PATH, async (c) => {
     const { envelope, status } = answered(await callFrom(c, parts));
     return replyJson(envelope, status);
   });
-  onlyFor(app, DOOR, ["POST"]);
+  onlyFor(app, IPC_PATH, ["POST"]);
 }
 
 /** Carries out the verb in an envelope. Only verbs with a route come over the network. */

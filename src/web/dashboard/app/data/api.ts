@@ -1,6 +1,6 @@
 /** Requests to the daemon, signed with the key of this tab: verbs, and the other routes. */
 
-import { REST_BASE } from "../../../../protocol/version.ts";
+import { IPC_PATH, REST_BASE } from "../../../../protocol/version.ts";
 import { addressOf, authorizationFor, distrust, ForeignError, hasSession } from "./tab_key.ts";
 import type { Mistake } from "../../../../model/errors.ts";
 import type { Output, Payload, ProcessResult, VerbName } from "../../../../protocol/wire.ts";
@@ -50,7 +50,7 @@ export async function call<N extends VerbName>(
   signal?: AbortSignal,
 ): Promise<Output<N>> {
   const body = { action, payload };
-  const response = await sendTo("/ipc", { method: "POST", body, ...signal && { signal } });
+  const response = await sendTo(IPC_PATH, { method: "POST", body, ...signal && { signal } });
   return (await response.json()).data;
 }
 
