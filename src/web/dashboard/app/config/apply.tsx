@@ -217,18 +217,18 @@ function Source({ isText, text }: { isText: boolean; text: string }) {
 /** The editor takes the place of the text field, which stays if the editor cannot be loaded. */
 function useEditor(): void {
   useEffect(() => {
-    let close: (() => void) | undefined = () => {};
+    const over = new AbortController();
     const open = async () => {
       const { openEditor } = await loadAsset<typeof import("./editor.ts")>("editor");
+      if (over.signal.aborted) return;
       const field = document.getElementById("field-config");
-      if (close === undefined) return;
       const editor = await openEditor(field as HTMLTextAreaElement);
+      if (over.signal.aborted) return;
       const stop = effect(() => editor.show(draft.text.value, draft.name.value, mistakes.value));
-      if (close === undefined) stop();
-      else close = stop;
+      over.signal.addEventListener("abort", stop);
     };
     open().catch(() => {});
-    return () => (close?.(), close = undefined);
+    return () => over.abort();
   }, []);
 }
 
