@@ -202,13 +202,15 @@ function LogRow(props: LogRowProps) {
   );
 }
 
-/** The colours that class names such as `fg-1` and `bg-12` stand for: the bright ones look like the others. */
+const COLOR_CLASS = /\b(fg|bg)-(\d+)/g;
+
+/** The colours for classes such as `fg-1` and `bg-12`. Bright colours look like the others. */
 function colorsOf(look: string): { readonly color?: string; readonly background?: string } {
-  const of = (ground: string) => {
-    const number = new RegExp(`\\b${ground}-(\\d+)`).exec(look)?.[1];
-    return number === undefined ? "" : `var(--${ground}-${Number(number) % 8})`;
-  };
-  return { color: of("fg"), background: of("bg") };
+  const colors: { fg?: string; bg?: string } = {};
+  for (const [, ground, number] of look.matchAll(COLOR_CLASS)) {
+    colors[ground as "fg" | "bg"] = `var(--${ground}-${Number(number) % 8})`;
+  }
+  return { color: colors.fg ?? "", background: colors.bg ?? "" };
 }
 
 interface MarkedRun extends Run {
