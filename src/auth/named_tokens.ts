@@ -180,7 +180,10 @@ export class NamedTokens {
   }
 }
 
-/** Throws `bad_request` for limits that are invalid, that the role makes void, or beyond those of the maker. */
+/**
+ * Throws `bad_request` for limits that are invalid, have no effect with the role, or exceed those of
+ * the maker.
+ */
 function limitsOf(
   { role, only, expires }: Grant,
   now: number,

@@ -45,8 +45,8 @@ const FEED_MESSAGES = {
   },
   attach: {
     help:
-      "Get what an app writes to its terminal; `send` and `attach` over REST are for its keys " +
-      "and its size",
+      "Get the output of an app's terminal; over REST, `send` types into it, and `attach` sets " +
+      "its size",
     role: PROCESS_VERBS.attach.role,
     input: z.extend(terminalQuery, { id }),
   },

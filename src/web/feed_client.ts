@@ -256,7 +256,7 @@ let step: Promise<void> | undefined;
 /** With more unsent bytes than this, no lines are read or sent: the log file is the buffer. */
 const ENOUGH_UNSENT = 64 * 1024;
 
-/** A terminal pauses while its client has shown all but this many characters of messages. */
+/** A terminal pauses while more characters than this are not confirmed. */
 const MAX_UNSHOWN = 256 * 1024;
 
 const encoder = new TextEncoder();
@@ -289,7 +289,7 @@ export class FeedLogs {
     this.ended = this.#run(open, opened);
   }
 
-  /** The client of a terminal has shown this many characters of messages. */
+  /** Call it when the client of a terminal confirms this many characters of messages. */
   shown(chars: number): void {
     this.#unshown -= chars;
   }

@@ -121,7 +121,7 @@ export const logResumption = z.strictObject({
 /** A query with positions. */
 export const logQueryFrom = z.extend(logQuery, logResumption.shape);
 
-/** The stream of a terminal: the query of `GET /attach`, and the message `attach` of the WebSocket. */
+/** The stream of a terminal: the query of `GET /attach`, the fields of the message `attach`. */
 export const terminalQuery = z.strictObject({
   target,
   lines: about(z._default(lineCount, 0), "how many of the last lines come first"),

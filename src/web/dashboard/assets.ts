@@ -1,6 +1,6 @@
 /**
- * The dashboard's files, embedded in the program. `built/app.js.txt` is made from `app/` by
- * `deno run -A scripts/build.ts`; a test tells when that was forgotten.
+ * The dashboard's files, embedded in the program. `scripts/build.ts` makes those in `built/` from
+ * `app/`; a test fails if they are out of date.
  */
 
 import script from "./built/app.js.txt" with { type: "text" };
@@ -42,7 +42,7 @@ export const ASSETS: Readonly<Record<string, Asset>> = {
   "/assets/icon.svg": { text: icon, type: "image/svg+xml" },
 };
 
-/** What one page needs, by path. It takes memory once it is requested. */
+/** Files that only one page needs, by path. They take memory once they are requested. */
 const LATER: Readonly<Record<string, () => Promise<{ readonly default: string }>>> = {
   "/assets/editor.js": () => import("./built/editor.js.txt", { with: { type: "text" } }),
   "/assets/schema.json": () => import("./built/schema.json.txt", { with: { type: "text" } }),

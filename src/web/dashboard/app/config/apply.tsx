@@ -33,7 +33,7 @@ const outcome = signal<ConfigReloadResult | undefined>(undefined);
 /** Errors, one per line. */
 const problem = signal("");
 
-/** Those in the text, marked in the editor. */
+/** Mistakes in the text, which the editor marks. */
 const mistakes = signal<readonly Mistake[]>([]);
 
 /** Discards the plan and the results. Call it after a change of the input. */

@@ -1,4 +1,4 @@
-/** What a JSON Schema knows at a place of a YAML text in block style. */
+/** The keys and values that a JSON Schema describes at a place of a YAML text in block style. */
 
 /** A schema, or a part of it. */
 export interface SchemaNode {

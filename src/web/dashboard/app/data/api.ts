@@ -65,7 +65,7 @@ export async function callForAll<N extends VerbName>(
   throw new ApiError(200, failed.code ?? "", `${failed.name}: ${failed.error}`);
 }
 
-/** Sends a request to a route of REST that is no verb: a stream, the session. Throws like `call()`. */
+/** Sends a request to a REST route without a verb: a stream, the session. Throws like `call()`. */
 export async function send(path: string, ask: Ask = {}): Promise<Response> {
   return await sendTo(REST_BASE + path, ask);
 }

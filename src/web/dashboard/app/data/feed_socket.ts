@@ -15,7 +15,7 @@ interface SocketEvents {
   readonly lost: (error: unknown) => void;
 }
 
-/** A terminal's output that is confirmed at once. */
+/** Output of a terminal is confirmed after this many characters. */
 const CONFIRM_CHARS = 32 * 1024;
 
 /** Lines, and what is known at their beginning. */
@@ -143,7 +143,7 @@ export async function readLogs(
   return jsonLines<LogLine | LogStart>(await send(`/logs?${params}`, { ...how, signal }));
 }
 
-/** Reads what an app writes to its terminal. Fails like `readLogs()`. */
+/** Reads the output of an app's terminal. Fails like `readLogs()`. */
 export function readTerminal(query: Message, signal: AbortSignal): AsyncIterable<TerminalPiece> {
   const pieces = open?.read<TerminalPiece>({ type: "attach", ...query }, signal);
   if (pieces === undefined) throw new Error("A terminal needs a WebSocket, and there is none");

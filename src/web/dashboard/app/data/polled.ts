@@ -25,8 +25,8 @@ const ONCE_MS = 5000;
 const LEAST_MS = 1000;
 
 /**
- * Carries out a verb every `ms` milliseconds (`Infinity`: once) while visible, soon if `key` changes, and at once if a
- * lost connection is back.
+ * Carries out a verb every `ms` milliseconds (`Infinity`: once) while visible, soon if `key` changes,
+ * and at once if a lost connection is back.
  */
 export function usePolled<N extends VerbName>(
   verb: N,

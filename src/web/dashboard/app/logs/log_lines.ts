@@ -100,13 +100,13 @@ export function shownLine(
   { isTimed, isRaw }: LineLook,
 ): ShownLine {
   const { text, headline = text, trace = [], start, end, at } = line;
-  const last = isRaw ? text : headline;
-  const size = start === undefined ? last.length : end - start;
+  const drawn = isRaw ? text : headline;
+  const size = start === undefined ? drawn.length : end - start;
   if (isRaw || size > MAX_DRAWN) {
-    const shown = size > MAX_DRAWN ? `${last.slice(0, MAX_DRAWN)} … ${bytes(size)}` : last;
+    const shown = size > MAX_DRAWN ? `${drawn.slice(0, MAX_DRAWN)} … ${bytes(size)}` : drawn;
     return { runs: ansiRuns(shown), level: levelOf(plainLine(text)), trace };
   }
-  const { level, word, message, fields, stack } = readableText(last, isTimed ? at : undefined);
+  const { level, word, message, fields, stack } = readableText(drawn, isTimed ? at : undefined);
   const runs = [
     { text: word === undefined ? "" : `${word.toUpperCase().padEnd(5)} `, look: look(word) },
     // Escapes in JSON may decode to control sequences.

@@ -1,4 +1,4 @@
-/** The buttons and the menu of all actions on a process or an app, and the dialogs to scale and signal it. */
+/** The buttons and the menu of actions on a process or an app, and the dialogs to scale and signal it. */
 
 import { baseName } from "../../../../model/name.ts";
 import { signal, useSignal } from "@preact/signals";

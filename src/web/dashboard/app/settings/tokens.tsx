@@ -20,7 +20,7 @@ export function Tokens() {
   const isOpen = useSignal(false);
   const created = useSignal<Created | undefined>(undefined);
   const revoke = async (name: string) => {
-    const text = "What uses it gets 401 from then on; its sessions and streams end.";
+    const text = "Requests with it get 401 from then on; its sessions and streams end.";
     if (!await confirmed(`Revoke ${name}?`, text, "Revoke")) return;
     const words = { doing: `Revoking ${name}`, done: `Revoked ${name}` };
     await run(words, "token_revoke", { name });

@@ -11,16 +11,16 @@ export type Start = { readonly lines: number } | { readonly from: number };
 
 interface Parts {
   readonly host: HTMLElement;
-  /** Ends everything. */
+  /** Removes the terminal. */
   readonly signal: AbortSignal;
   /** Opens the stream of the output. */
   readonly read: (start: Start) => AsyncIterable<TerminalPiece>;
-  /** Sends the app what was typed. */
+  /** Sends typed text to the app. */
   readonly type: (text: string) => Promise<unknown>;
   readonly resize: (size: { columns: number; rows: number }) => Promise<unknown>;
   /** Resolves when the daemon is connected; with `up` also only when the app runs. */
   readonly ready: (up: boolean) => Promise<void>;
-  /** Shows what happens; empty while all is well. */
+  /** Shows a problem or the end of the app; empty while it is attached. */
   readonly tell: (what: string) => void;
   /** Moves the focus out of the terminal. */
   readonly leave: () => void;
