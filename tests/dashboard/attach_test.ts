@@ -37,7 +37,7 @@ browserTest("an app with a terminal is used in the browser", async (dashboard) =
   const [height, width] = (await size())!.map(Number) as [number, number];
   assert(height > 24 && width > 80, `${height} ${width}`);
 
-  // Colours: of the palette, of 256, and any.
+  // A color of the palette, and a true color.
   await types(String.raw`clear; printf '\033[31mred\033[0m \033[38;2;1;200;99mtrue\033[0m\n'`);
   const colorOf = (text: string) =>
     page.evaluate(
@@ -45,7 +45,9 @@ browserTest("an app with a terminal is used in the browser", async (dashboard) =
         `.find(({ textContent }) => textContent === "${text}")?.style.color`,
     );
   await sees("red true");
-  await waitFor(async () => await colorOf("true") === "rgb(1, 200, 99)", { what: "true colour" });
+  await waitFor(async () => await colorOf("true") === "rgb(1, 200, 99)", {
+    what: "the true color",
+  });
   assert(await colorOf("red") !== await colorOf("true"));
   const ground =
     "getComputedStyle(document.querySelector('.xterm-scrollable-element')).backgroundColor";

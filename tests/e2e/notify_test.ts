@@ -216,7 +216,7 @@ interface Program {
   readonly status?: RegExp;
 }
 
-/** Its version. */
+/** The installed version of PostgreSQL. */
 const postgres = namesIn("/usr/lib/postgresql").sort().at(-1);
 
 const PROGRAMS: readonly Program[] = [

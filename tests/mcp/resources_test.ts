@@ -67,7 +67,7 @@ for (const { name, connect } of WAYS) {
 }
 
 Deno.test("many resources are listed in pages, and completions stop at the protocol's limit", async () => {
-  // Its ids begin with 0: the cursors are ids.
+  // A new daemon, whose ids begin with 0: the cursors are ids.
   await using daemon = await TestDaemon.start();
   await daemon.client.call("start", { name: "many", ...SLEEP, instances: 102 });
   await using connected = await onHttp(daemon);
