@@ -42,7 +42,7 @@ export class LogPrinter {
   }
 
   /** Prefixes each line of a text with the app's name and its mark. */
-  prefixed(name: string, { text, mark }: MarkedText): string {
+  prefixed(name: string, mark: string, text: string): string {
     return this.#before(name, mark === " " ? "|" : mark, text);
   }
 
@@ -93,18 +93,17 @@ interface MarkedText {
 }
 
 /**
- * Formats lines for a terminal, as `readableText()` does, with the stack trace below. A pipe gets
- * their text unchanged, and their level is read only if the mark is. `isTimed`: the time is printed
- * before them.
+ * Formats lines for a terminal, as `readableText()` does, with the stack trace below. With `isRaw`,
+ * and for a pipe, their text is unchanged, and their level is read only if the mark is. `isTimed`:
+ * the time is printed before them.
  */
 export async function lineFormat(
   { terminal, color }: Pick<Output, "terminal" | "color">,
   { isRaw = false, isTimed = false }: { readonly isRaw?: boolean; readonly isTimed?: boolean } = {},
 ): Promise<(line: LogLine) => MarkedText> {
-  if (isRaw) return ({ line }) => ({ text: line, mark: " " });
   const { logText } = await import("./log_text.ts");
   const drawn = (line: LogLine) => logText(line, { color, isTimed });
-  if (!terminal) {
+  if (isRaw || !terminal) {
     return (line) => ({
       text: line.line,
       get mark() {

@@ -45,6 +45,9 @@ Deno.test("lineFormat() marks warnings, errors and stderr, which alone is no ala
   assertEquals(format(lineOf("WARN slow")).mark, "!");
   assertEquals(format(lineOf("ERROR it broke", "stderr")).mark, "!");
   assertEquals(format(lineOf("INFO up", "stderr")).mark, "·");
+  const raw = await lineFormat({ terminal: true, color: false }, { isRaw: true });
+  const { text, mark } = raw(lineOf('{"level":50,"msg":"broke"}', "stderr"));
+  assertEquals([text, mark], ['{"level":50,"msg":"broke"}', "!"]);
 });
 
 Deno.test("paintName() gives 12 names distinct colors, and each name always the same one", () => {

@@ -162,9 +162,10 @@ async function printer(context: CommandContext, names: LogPrinter): Promise<Prin
     const begins = !output.continues(piece.from);
     const time = begins && isTimed ? `${value.at} ` : "";
     const shown = output.terminal || output.color ? value.line : plainText(value.line);
-    const line = format({ ...value, line: isRaw ? "" : shown });
+    const line = format({ ...value, line: shown });
+    const drawn = isRaw ? "" : line.text;
     const isPrefixed = begins && isMixed(context, value.name);
-    const text = isPrefixed ? names.prefixed(value.name, line) : line.text;
+    const text = isPrefixed ? names.prefixed(value.name, line.mark, drawn) : drawn;
     if (isRaw) output.exact(time + text, value.line, "stdout", piece);
     else output.content(time + text, "stdout", piece);
   };

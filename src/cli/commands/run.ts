@@ -127,7 +127,8 @@ async function linePrinter(
     const shown = format(line);
     const piece = { from: positionKey(line), partial: line.partial };
     const begins = !isBare && !output.continues(piece.from, line.stream);
-    output.content(begins ? names.prefixed(line.name, shown) : shown.text, line.stream, piece);
+    const text = begins ? names.prefixed(line.name, shown.mark, shown.text) : shown.text;
+    output.content(text, line.stream, piece);
   };
 }
 
