@@ -3,37 +3,32 @@
 import { type Signal, useSignal, useSignalEffect } from "@preact/signals";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { RangePicker } from "../controls/range_picker.tsx";
-import { Button, CopyButton } from "../controls/controls.tsx";
-import { bytes, counted, dateTime } from "../data/format.ts";
+import { counted } from "../data/format.ts";
 import { linkTo, place, range, replacePlace, setRange } from "../data/router.ts";
 import { isOneProcess, processList } from "../data/store.ts";
-import { between, endsOf, lookingAt, NOW, type Range, rangeText } from "../data/time_range.ts";
+import { between, endsOf, lookingAt, NOW, rangeText } from "../data/time_range.ts";
+import { LineDetails, type LineDetailsProps } from "./line_details.tsx";
 import { type LogBuffer, type LogPane, LogPanes } from "./log_buffer.ts";
 import { LogHistogram } from "./log_histogram.tsx";
 import { LogList, type LogListProps } from "./log_list.tsx";
 import { isRaw, wrap } from "../shell/settings.ts";
-import { type LogRow, shownLine } from "./log_lines.ts";
+import type { LogRow } from "./log_lines.ts";
 import {
   filterOf,
   isFiltered,
   type LogQuery,
   markOf,
-  NO_QUERY,
   patternOf,
   readLogQuery,
-  SEARCH,
   writeLogQuery,
 } from "./log_query.ts";
 import { LogPatterns } from "./log_patterns.tsx";
 import { LogToolbar } from "./log_toolbar.tsx";
-import { type OpenLog, useLogSource, wholeLine } from "./open_log.ts";
+import { type OpenLog, useLogSource } from "./open_log.ts";
 import { StateShape } from "../process/process_figures.tsx";
-import { messageOf } from "../data/api.ts";
 import { useKeys } from "../shell/keys.ts";
-import { toast } from "../shell/notices.ts";
 import { plainLine } from "./ansi.ts";
-import { jsonFields, levelOf } from "../../../../model/log_level.ts";
-import { literally } from "../../../../model/plain_text.ts";
+import { levelOf } from "../../../../model/log_level.ts";
 
 export function Logs() {
   return (
@@ -71,10 +66,7 @@ function View({ targets, single = false }: {
   );
 }
 
-interface LogViewProps {
-  readonly query: LogQuery;
-  readonly onQuery: (query: LogQuery) => void;
-  readonly linkOf: (query: LogQuery, range: Range) => string;
+interface LogViewProps extends Pick<LineDetailsProps, "query" | "onQuery" | "linkOf"> {
   /** True on the page of a single app. */
   readonly single: boolean;
 }
@@ -351,106 +343,4 @@ function LogStatus({ panes, source, query, total }: LogStatusProps) {
       {source?.error.value && <span class="bad" role="alert">{source.error}</span>}
     </div>
   );
-}
-
-/** A line in full: its stack trace, its JSON fields, and a permalink. */
-function LineDetails({ line, query, onQuery, linkOf, onClose }: Omit<LogViewProps, "single"> & {
-  readonly line: LogRow;
-  readonly onClose: () => void;
-}) {
-  const read = useSignal<{ readonly of: LogRow; readonly text: string } | undefined>(undefined);
-  const loaded = read.value?.of === line ? read.value.text : undefined;
-  const plain = plainLine(loaded ?? line.text);
-  const fields = jsonFields(plain);
-  const { trace } = shownLine({ ...line, text: plain }, { isTimed: false, isRaw: false });
-  const whole = [plain, ...(line.trace ?? []).map(plainLine)].join("\n");
-  const unfolded = fields === undefined ? whole : trace.map(plainLine).join("\n");
-  return (
-    <section class="line-details" aria-label="The line in full">
-      <div class="row between">
-        <p class="small">
-          <strong>{line.name}</strong> · {line.stream} · {dateTime(line.at)} ·{" "}
-          {levelOf(plain) ?? "no level"}
-        </p>
-        <span class="row">
-          {line.start !== undefined && loaded === undefined && (
-            <Button onClick={() => readWhole(line, (text) => read.value = { of: line, text })}>
-              Show {bytes(line.end - line.start)}
-            </Button>
-          )}
-          {isNarrowed(query) && (
-            <a class="button" href={linkOf(around(line, query), momentOf(line))}>Show in context</a>
-          )}
-          <CopyButton label="Copy the line" text={whole} />
-          <CopyButton label="Copy a link to this line" text={permalink(line, query)} icon="link" />
-          <Button icon="close" kind="quiet" label="Close" onClick={onClose} />
-        </span>
-      </div>
-      {unfolded !== "" && <pre tabIndex={0}>{unfolded}</pre>}
-      {fields !== undefined && (
-        <dl class="facts fields" tabIndex={0}>
-          {Object.entries(fields).map(([key, value]) => (
-            <div key={key}>
-              <dt>
-                <button
-                  type="button"
-                  class="chip"
-                  title="Search for lines with the same"
-                  onClick={() => onQuery({ ...query, ...sameField(key, value) })}
-                >
-                  {key}
-                </button>
-              </dt>
-              <dd>
-                {typeof value === "string"
-                  ? value.split("\n").map(plainLine).join("\n")
-                  : JSON.stringify(value, null, 2)}
-              </dd>
-            </div>
-          ))}
-        </dl>
-      )}
-    </section>
-  );
-}
-
-async function readWhole(line: LogRow, take: (text: string) => void): Promise<void> {
-  try {
-    take(await wholeLine(line, new AbortController().signal));
-  } catch (error) {
-    toast("failed", "Cannot read the line", { detail: messageOf(error) });
-  }
-}
-
-/** True if filters hide neighbouring lines. */
-function isNarrowed({ search, level, stream }: LogQuery): boolean {
-  return range.value.at === 0 && (search !== "" || level !== "" || stream !== "");
-}
-
-/** Searches lines with the same field value. For an object or list, lines with the field. */
-function sameField(key: string, value: unknown): Partial<LogQuery> {
-  const name = literally(JSON.stringify(key));
-  const isPlain = typeof value !== "object" || value === null;
-  const text = isPlain ? literally(JSON.stringify(value)) : "";
-  return { search: `${name}\\s*:\\s*${text}`, isRegex: true, ...SEARCH };
-}
-
-/** The log around a line, without filters. */
-function around(line: LogRow, { targets, columns }: LogQuery): LogQuery {
-  return {
-    ...NO_QUERY,
-    targets: targets.length === 0 ? [line.name] : targets,
-    columns,
-    mark: markOf(line),
-  };
-}
-
-function momentOf({ at }: LogRow): Range {
-  return lookingAt(at, range.value);
-}
-
-function permalink(line: LogRow, query: LogQuery): string {
-  const params = writeLogQuery(around(line, query));
-  const link = linkTo(["logs"], `${params}&${rangeText(momentOf(line))}`);
-  return new URL(link, location.href).href;
 }
