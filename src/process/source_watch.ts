@@ -82,7 +82,7 @@ export class SourceWatch implements Monitor {
       // Earlier changes were acted on, maybe under an earlier daemon.
       upForMs: Math.min(
         since ?? this.#run.uptimeMs,
-        watchedUntil === null ? Infinity : Math.max(0, now - watchedUntil),
+        sinceAction(watchedUntil, now),
       ),
     }, {
       changed: (path) => this.#changed(path, attempt, startedAt),
@@ -130,10 +130,9 @@ export class SourceWatch implements Monitor {
   /** Counts a change. True if it is one of too many that each came right after the last action. */
   #isLoop(attempt: number, startedAt: number | null): boolean {
     const at = this.#process.machine.world.clock.now();
-    const { watchedUntil } = this.#process.snapshot;
     const upForMs = Math.min(
       this.#run.uptimeMs || Math.max(0, at - (startedAt ?? at)),
-      watchedUntil === null ? Infinity : Math.max(0, at - watchedUntil),
+      sinceAction(this.#process.snapshot.watchedUntil, at),
     );
     this.#process.post({ type: "file_changed", attempt, at, upForMs });
     return isLoop(this.#process.snapshot.watchRestarts);
@@ -163,4 +162,9 @@ export class SourceWatch implements Monitor {
     const at = this.#process.machine.world.clock.now();
     this.#process.post({ type: "file_changed", attempt, at, upForMs: 0, isOver: true });
   }
+}
+
+/** Milliseconds since the last action on a change; Infinity if there was none. */
+function sinceAction(watchedUntil: number | null, now: number): number {
+  return watchedUntil === null ? Infinity : Math.max(0, now - watchedUntil);
 }
