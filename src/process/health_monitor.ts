@@ -81,8 +81,9 @@ export class HealthMonitor implements Monitor {
       const problem = `check cannot run: ${messageOf(error)}`;
       // A lack of resources says nothing about the app.
       if (isLack(error)) this.#lacks(problem);
-      else if (error instanceof NotMet) isUnknown = this.#unmet(error.message, at, startedAt);
-      else this.#over({ at, latencyMs, problem });
+      else if (error instanceof NotMet) {
+        isUnknown = this.#unmet({ at, latencyMs, problem: error.message }, startedAt);
+      } else this.#over({ at, latencyMs, problem });
     }
     this.#isChecking = false;
     if (this.#abort.signal.aborted) return;
@@ -96,13 +97,13 @@ export class HealthMonitor implements Monitor {
    * Other instances took every connection. Returns whether that says nothing: the neighbours of a run
    * that hangs take all of them, too, but not by chance for as long as it may take to become ready.
    */
-  #unmet(why: string, at: number, startedAt: number): boolean {
-    const { isReady, config: { listenTimeoutMs }, world: { clock } } = this.#process;
+  #unmet(run: HealthCheckRun, startedAt: number): boolean {
+    const { isReady, config: { listenTimeoutMs } } = this.#process;
     this.#unmetSince ??= startedAt;
-    const isLong = clock.steady() - this.#unmetSince >= listenTimeoutMs;
+    const isLong = startedAt + run.latencyMs - this.#unmetSince >= listenTimeoutMs;
     if (isReady && !isLong) return true;
-    const problem = isLong ? `${why} for ${formatDuration(listenTimeoutMs)}` : why;
-    this.#over({ at, latencyMs: clock.steady() - startedAt, problem });
+    const duration = isLong ? ` for ${formatDuration(listenTimeoutMs)}` : "";
+    this.#over({ ...run, problem: run.problem + duration });
     return !isLong;
   }
 
