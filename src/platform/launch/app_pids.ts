@@ -47,9 +47,12 @@ export class AppPids {
     // Only for late ones: while many apps are launched, some pid is always unknown.
     const table = late.length === 0 ? [] : processTableIfReadable();
     for (const [run, { known }] of late) {
-      if (!wrapperAlive(run)) this.#drop(run);
+      if (!wrapperAlive(run)) {
+        this.#drop(run);
+        continue;
+      }
       const row = appBelow(run, table);
-      if (row !== undefined && wrapperAlive(run)) known(row.pid);
+      if (row !== undefined) known(row.pid);
     }
   }
 
