@@ -6,7 +6,7 @@ const LENT = {
   DENO_NO_UPDATE_CHECK: "PROCSUP_USER_NO_UPDATE_CHECK",
 } as const;
 
-/** The environment that a launcher was given, of the one that it made. */
+/** The environment with which a launcher was started, from the one that it set. */
 export function givenEnvironment(env: Readonly<Record<string, string>>): Record<string, string> {
   const given = { ...env };
   for (const [name, kept] of Object.entries(LENT)) {
