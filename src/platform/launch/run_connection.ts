@@ -57,12 +57,27 @@ const MOST_OPEN = 16;
 const FIRST_LOOK_MS = 1;
 const LAST_LOOK_MS = 8;
 
+/** The descriptors of processes by pid, read as they are needed. */
+type Look = Map<number, ReadonlySet<string>>;
+
+/** Delay of a look: many connections are accepted at once, and share one. */
+const LOOK_DELAY_MS = 2;
+
 /** Checks of runs that may accept from one port. */
-interface PortMeetings {
+class PortMeetings {
   /** Processes that accepted from it, of any run. */
-  readonly acceptors: Set<number>;
+  readonly acceptors = new Set<number>();
   /** Those in progress. */
-  readonly waiting: Set<Waiting>;
+  readonly waiting = new Set<Waiting>();
+  #next: Promise<Look> | undefined;
+
+  /** A look that begins after this call, so that it has what was accepted before. */
+  look(): Promise<Look> {
+    return this.#next ??= sleep(LOOK_DELAY_MS).then(() => {
+      this.#next = undefined;
+      return new Map();
+    });
+  }
 }
 
 /** A check that waits for its run to accept. */
@@ -87,10 +102,8 @@ export async function connectToRun(
   meetings: Meetings = new Map(),
 ): Promise<Deno.TcpConn> {
   const { hostname, port } = target.address;
-  const { acceptors, waiting } = meetings.getOrInsertComputed(port, () => ({
-    ...{ acceptors: new Set<number>(), waiting: new Set<Waiting>() },
-  }));
-  const owners = new Owners(target, acceptors);
+  const met = meetings.getOrInsertComputed(port, () => new PortMeetings());
+  const owners = new Owners(target, met);
   const enough = new AbortController();
   const either = AbortSignal.any([signal, enough.signal]);
   let found: Deno.TcpConn | undefined;
@@ -104,14 +117,14 @@ export async function connectToRun(
   const self = { hostname, owners, take };
   const attempt = async () => {
     try {
-      await connectOnce(target, self, waiting, either);
+      await connectOnce(target, self, met, either);
     } catch (error) {
       if (either.aborted) return;
       failure = { error };
       enough.abort();
     }
   };
-  waiting.add(self);
+  met.waiting.add(self);
   const open = new Set<Promise<void>>();
   let due = performance.now();
   for (let round = 0; !either.aborted; round++) {
@@ -124,7 +137,7 @@ export async function connectToRun(
     if (!target.isShared) await Promise.all(open);
     await sleep(Math.max(due - performance.now(), LEAST_PAUSE_MS), either);
   }
-  waiting.delete(self);
+  met.waiting.delete(self);
   await Promise.all(open);
   if (found !== undefined) return found;
   throw failure === undefined ? owners.problem ?? signal.reason : failure.error;
@@ -134,19 +147,20 @@ export async function connectToRun(
 async function connectOnce(
   { address }: RunTarget,
   { owners, take }: Waiting & { readonly owners: Owners },
-  waiting: ReadonlySet<Waiting>,
+  met: PortMeetings,
   signal: AbortSignal,
 ): Promise<void> {
   const connection = await Deno.connect({ ...address, signal });
   let isTaken = false;
   try {
     isTaken = await owners.own(connection, signal) && take(connection);
-    if (isTaken || waiting.size === 0) return;
+    if (isTaken || met.waiting.size === 0) return;
     const socket = otherEnd(connection)?.socket;
-    isTaken = socket !== undefined &&
-      [...waiting].some((other) =>
-        other.hostname === address.hostname && other.owners.holds(socket) && other.take(connection)
-      );
+    if (socket === undefined) return;
+    const look = await met.look();
+    isTaken = [...met.waiting].some(({ hostname, owners, take }) =>
+      hostname === address.hostname && owners.holds(socket, look) && take(connection)
+    );
   } finally {
     if (!isTaken) connection.close();
   }
@@ -167,27 +181,29 @@ class Owners {
   readonly #target: RunTarget;
   /** The processes of the run, at the last look. */
   #members: readonly number[];
-  readonly #acceptors: Set<number>;
+  readonly #met: PortMeetings;
   #nextScan = performance.now() + FIRST_SCAN_MS;
 
-  constructor(target: RunTarget, acceptors: Set<number>) {
+  constructor(target: RunTarget, met: PortMeetings) {
     this.#target = target;
-    this.#acceptors = acceptors;
+    this.#met = met;
     const { wrapperPid, runId } = target.run;
     // A daemon has left the tree of its run.
-    const daemons = [...acceptors].filter((pid) => runIdOf(pid) === runId);
+    const daemons = [...met.acceptors].filter((pid) => runIdOf(pid) === runId);
     this.#members = isLinux ? [...membersOf(wrapperPid, recentProcessTable()), ...daemons] : [];
   }
 
   /** Whether the run accepts a connection; false also when the signal aborts before that. */
   async own(connection: Deno.TcpConn, signal: AbortSignal): Promise<boolean> {
     if (!isLinux || !isHere(connection.remoteAddr.hostname)) return true;
-    const { port } = this.#target.address;
+    const { address: { port }, isShared } = this.#target;
     for (let ms = FIRST_LOOK_MS; !signal.aborted; ms = Math.min(2 * ms, LAST_LOOK_MS)) {
       await sleep(ms, signal);
       const end = otherEnd(connection);
       if (end === undefined) return this.#not(`port ${port} leads to another network namespace`);
-      if (end.socket !== undefined) return this.#isOwn(end.socket);
+      if (end.socket !== undefined) {
+        return this.#isOwn(end.socket, isShared ? await this.#met.look() : new Map());
+      }
       // Closed at once, or accepted only when a request comes (TCP_DEFER_ACCEPT).
       if (!end.isEstablished) return this.#listensAlone();
     }
@@ -195,9 +211,9 @@ class Owners {
   }
 
   /** Whether a process of the run, as far as they are known, has a socket. */
-  holds(socket: string): boolean {
-    const member = this.#members.find((pid) => socketsNow(pid).has(socket));
-    if (member !== undefined) this.#acceptors.add(member);
+  holds(socket: string, look: Look): boolean {
+    const member = this.#members.find((pid) => look.getOrInsertComputed(pid, linksOf).has(socket));
+    if (member !== undefined) this.#met.acceptors.add(member);
     return member !== undefined;
   }
 
@@ -214,9 +230,9 @@ class Owners {
     return false;
   }
 
-  #isOwn(socket: string): boolean {
+  #isOwn(socket: string, look: Look): boolean {
     const { address: { port }, isShared } = this.#target;
-    const holder = this.#holderOf(socket);
+    const holder = this.#holderOf(socket, look);
     if (holder === undefined) return this.problem === undefined && this.#answered();
     if (holder === "run" || (holder === "hidden" && !isShared)) return true;
     if (holder === "hidden") {
@@ -232,7 +248,8 @@ class Owners {
   #listensAlone(): boolean {
     const { address: { port }, isShared } = this.#target;
     const sockets = isShared ? [] : listenersOn(port);
-    if (sockets.length > 0) return sockets.every((socket) => this.#isOwn(socket));
+    const look: Look = new Map();
+    if (sockets.length > 0) return sockets.every((socket) => this.#isOwn(socket, look));
     const why = `port ${port} closes its connections before it is known who answers`;
     if (!isShared) return this.#not(why);
     this.problem ??= new NotMet(why);
@@ -243,13 +260,13 @@ class Owners {
    * Who has a socket: the run, the pid of another process, or a process that cannot be seen.
    * Undefined if it is not the run as known so far, and it is too early to look further.
    */
-  #holderOf(socket: string): "run" | "hidden" | "unknown" | number | undefined {
+  #holderOf(socket: string, look: Look): "run" | "hidden" | "unknown" | number | undefined {
     const has = (pid: number) => descriptorsOf(pid).some((path) => linkOf(path) === socket);
-    if (this.holds(socket)) return "run";
+    if (this.holds(socket, look)) return "run";
     const check = lackCheck();
     const begun = performance.now();
     if (begun < this.#nextScan) return undefined;
-    const known = [...this.#acceptors].find(has);
+    const known = [...this.#met.acceptors].find(has);
     check();
     if (known !== undefined) return this.#scanned(begun, this.#runOf(known));
     const table = processTable();
@@ -257,7 +274,8 @@ class Owners {
     const found = this.#members.find(has) ?? table.find(({ pid }) => has(pid))?.pid;
     check();
     const living = new Set(table.map(({ pid }) => pid));
-    for (const pid of this.#acceptors) if (!living.has(pid)) this.#acceptors.delete(pid);
+    const { acceptors } = this.#met;
+    for (const pid of acceptors) if (!living.has(pid)) acceptors.delete(pid);
     const hidden = () => this.#members.some(isHidden) ? "hidden" : "unknown";
     return this.#scanned(begun, found === undefined ? hidden() : this.#runOf(found));
   }
@@ -269,26 +287,17 @@ class Owners {
 
   /** The run, or the pid of a process that is not of it. */
   #runOf(pid: number): "run" | number {
-    this.#acceptors.add(pid);
+    this.#met.acceptors.add(pid);
     // A daemon has left the tree of its run.
     return this.#members.includes(pid) || runIdOf(pid) === this.#target.run.runId ? "run" : pid;
   }
 }
 
-/** How long the descriptors of a process are known: looks at many connections come at once. */
-const SOCKETS_MS = 2;
-
-const lastSockets = new Map<number, { readonly until: number; readonly links: Set<string> }>();
-
-function socketsNow(pid: number): ReadonlySet<string> {
-  const last = lastSockets.get(pid);
-  if (last !== undefined && performance.now() < last.until) return last.links;
+/** The descriptors of a process. Throws for lack of one of our own. */
+function linksOf(pid: number): ReadonlySet<string> {
   const check = lackCheck();
   const links = new Set(descriptorsOf(pid).map(linkOf));
   check();
-  const now = performance.now();
-  for (const [other, { until }] of lastSockets) if (until < now) lastSockets.delete(other);
-  lastSockets.set(pid, { until: now + SOCKETS_MS, links });
   return links;
 }
 
