@@ -322,6 +322,7 @@ export class LogKeeper {
     } finally {
       if (log !== undefined) {
         log.changes--;
+        // Forgotten meanwhile, if its process was deleted.
         if (this.#logs.get(log.path) === log) {
           log.refresh();
           log.hurry();

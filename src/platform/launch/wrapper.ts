@@ -17,7 +17,8 @@
  * - The app's process begins as a subshell, which saves an exec. There `$$` is the wrapper's pid, so
  *   the pid is read from the system.
  * - A variable that the wrapper sets would replace the app's variable of that name. It sets only
- *   `procsup_pid`, which no app gets. The set-up lines set only `LISTEN_PID`, which is for the app.
+ *   `procsup_pid`, which no app gets. The set-up lines set only `LISTEN_PID` and `WATCHDOG_PID`, for
+ *   the app.
  * - The set-up comes after the logs are opened and the pid is written: the app's user, and the limits
  *   set on it, may allow neither.
  * - Shared sockets stay open in the wrapper, too: the next daemon recovers them from here, whatever
