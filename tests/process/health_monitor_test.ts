@@ -166,7 +166,7 @@ Deno.test("http: a hanging target fails at the timeout, and checks do not pile u
       type: "http",
       url: target.url,
       interval: "1s",
-      timeout: "150ms",
+      timeout: "1s",
       retries: 1,
       on_failure: "none",
     },
